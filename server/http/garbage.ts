@@ -12,6 +12,9 @@ const GARBAGE_FACTOR = 8;
 /** A collection takes tens of milliseconds, and is not worth it for less garbage than this. */
 const GROWN_BYTES_MIN = 64 * MIB;
 
+/** An account may send a smaller body each second, and all others would wait for a collection. */
+const LARGE_BODY_BYTES = 4 * MIB;
+
 /** What a collection left, or what the process held before there was much to collect. */
 let leftBytes = process.memoryUsage.rss();
 
@@ -20,6 +23,7 @@ let leftBytes = process.memoryUsage.rss();
  * themselves both runtimes let a process grow to twice what it uses before they collect.
  */
 export function makeRoomFor(bytes: number): void {
+  if (bytes <= LARGE_BODY_BYTES) return;
   const held = process.memoryUsage.rss();
   const isRoom = held + bytes * GARBAGE_FACTOR <= HELD_BYTES_MAX;
   if (isRoom || held - leftBytes < GROWN_BYTES_MIN) return;

@@ -256,9 +256,11 @@ scenario(
       await each.until("MEMORY.md", (text = "") => text.includes("- of b\n") && !both(text));
     }
     // A look takes it out of the list once the files are without it.
-    await waitFor("no line in question", async () =>
-      (await b.machine.memsync("lines")).includes("no line is in question"),
-    );
+    await waitFor("no line in question", async () => {
+      const listed = await b.machine.memsync("lines");
+      if (!listed.includes("no line is in question")) throw new Error(listed);
+      return true;
+    });
   },
 );
 

@@ -16,7 +16,7 @@ import {
 
 /** Documents kept in memory between writes. */
 const OPEN_DOCUMENTS_MAX = 512;
-const OPEN_BYTES_MAX = 32 * 1024 * 1024;
+const OPEN_BYTES_MAX = 64 * 1024 * 1024;
 
 /** How a write is done. */
 export interface WriteTerms {
