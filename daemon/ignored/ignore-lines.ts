@@ -59,19 +59,28 @@ function withoutEnd(line: string): string {
 
 /**
  * What a line says to who knows other ignore files, a list in Markdown, or a shell, beside what it
- * says to git: each name in it that an instruction file, a memory or a folder may have.
+ * says to git: each part of it that may be a name.
  */
 function readingsOf(line: string): string[] {
   const shown = line.replace(/\p{Cf}/gu, "").trimStart();
   const [, beforeComment = shown] = /^(.*?\S)\s+#/.exec(shown) ?? [];
   const [, inQuotes] = /^["'`]([^"'`]+)["'`]?[,;]?$/.exec(beforeComment) ?? [];
   const whole = inQuotes ?? beforeComment;
-  const names = isOdd(whole) ? whole.split(BETWEEN_NAMES).flatMap(expanded).filter(isName) : [];
+  const parts = [BETWEEN_LONG_NAMES, BETWEEN_NAMES].flatMap((signs) => whole.split(signs));
+  const names = isOdd(whole)
+    ? parts
+        .map((each) => each.trim())
+        .flatMap(expanded)
+        .filter(isName)
+    : [];
   const files = [whole, ...names].flatMap((each) => /^(.*\.mdc?)\/\**$/i.exec(each)?.[1] ?? []);
   // What is no name by itself says nothing more than its parts.
   const readings = [...(isOdd(whole) ? [] : [whole]), ...names, ...files];
   return [...new Set(readings)].filter((each) => each !== line);
 }
+
+/** Signs between names that have blanks in them. */
+const BETWEEN_LONG_NAMES = /[;|"'`]|,(?![^{]*\})/;
 
 /** Signs between names, or around one; of braces and what they hold see `expanded`. */
 const BETWEEN_NAMES = /(?:[\s;|"'`()<>:=]|,(?![^{]*\}))+/;
@@ -81,8 +90,9 @@ function isOdd(line: string): boolean {
   return /["'`{}|<>;,$%]|^[-+*]\s|\.mdc?[:(]|\.mdc?\/?\s+\S/i.test(line);
 }
 
+/** A word of a remark may be a folder's name, too: what stays here in vain can be seen. */
 function isName(part: string): boolean {
-  return /[^/.*]\.mdc?(?:\/\**)?$|\*\.mdc?$|[\p{L}\p{N}_*]\/$/iu.test(part);
+  return /[\p{L}\p{N}]/u.test(part) && !/^[!#]/.test(part);
 }
 
 /** Each of `{a,b}` by itself, as a shell reads it. */

@@ -52,6 +52,24 @@ test("a line with two readings keeps what either names, and is told", () => {
   for (const line of [...remarks, ...marked, '"CLAUDE.md",', "CLAUDE.md/*"]) {
     expect([line, ...readingOf(line)]).toEqual([line, ...either]);
   }
+  // A folder in a list has no sign of its own.
+  const withFolder = ["two-readings", "docs/CLAUDE.md", "docs/own.md", "AGENTS.md"];
+  for (const line of [
+    "AGENTS.md, docs",
+    '"docs", "AGENTS.md"',
+    "AGENTS.md | docs",
+    "{AGENTS.md,docs}",
+  ]) {
+    expect([line, ...readingOf(line)]).toEqual([line, ...withFolder]);
+  }
+  for (const line of ["my notes.md, own.md", '"own.md", "my notes.md"', "my notes.md | own.md"]) {
+    expect([line, ...readingOf(line)]).toEqual([
+      line,
+      "two-readings",
+      "docs/own.md",
+      "my notes.md",
+    ]);
+  }
   // By the letter it names a file that may well be there.
   expect(isIgnoredBy(parseIgnorePatterns("a # b.md"), "a # b.md")).toBe(true);
   expect(readingOf("my notes.md")).toEqual(["plain", "my notes.md"]);
