@@ -39,7 +39,7 @@ export const MEMORY_REASONS = {
       `move it away with \`mv\`: what was read of it stays with ${former}, and a new one begins`,
   },
   "memory-folder-link": {
-    meaning: "the folder of memories is a symbolic link",
+    meaning: "the folder of memories, or a folder in it, is a symbolic link",
     say: () => "is a symbolic link or in one, and is left alone",
     advise: () => "put a folder in its place",
   },

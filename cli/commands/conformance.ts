@@ -5,6 +5,7 @@ import type { Environment } from "../place/environment.ts";
 import { CommandFailed, UsageError } from "../screen/errors.ts";
 import { say, sayJson } from "../screen/output.ts";
 import { Progress } from "../screen/progress.ts";
+import { hasColours } from "../screen/terminal.ts";
 import { conformanceLines } from "../views/conformance-view.ts";
 
 interface ConformanceFlags {
@@ -31,7 +32,7 @@ export function addConformanceCommand(program: Command, env: Environment): void 
     .action(async (flags: ConformanceFlags) => {
       const report = await runShown(optionsOf(flags, env));
       if (flags.json) sayJson(withSummary(report));
-      else for (const line of conformanceLines(report, isColoured())) say(line);
+      else for (const line of conformanceLines(report, hasColours())) say(line);
       const failed = report.findings.filter(({ result }) => result === "fails").length;
       if (report.givenUp !== undefined) throw new CommandFailed(report.givenUp);
       if (failed > 0) throw new CommandFailed("the server does not keep to the interface");
@@ -78,10 +79,6 @@ function parseUrl(text: string): string {
 
 function onWait(seconds: number): void {
   process.stderr.write(`memsync: the server's rate limit is reached; waiting ${seconds} s\n`);
-}
-
-function isColoured(): boolean {
-  return process.stdout.isTTY === true && !process.env.NO_COLOR;
 }
 
 /** The report for `--json`, with names like those of the interface. */

@@ -5,7 +5,7 @@ const CTRL_Z = "\u001a";
 
 /**
  * These sequences work on every terminal since xterm (ECMA-48 and its private modes). There are
- * eight of them and no widgets, so no library is needed.
+ * nine of them and no widgets, so no library is needed.
  */
 const ESC = "\u001b[";
 /**

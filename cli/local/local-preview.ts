@@ -164,8 +164,7 @@ function keyChanges(
 
 function lineChanges(before: string, now: string) {
   let [added, removed] = [0, 0];
-  const [old, next] = [before, now].map(plainLines);
-  for (const hunk of diffLines(old ?? [], next ?? [])) {
+  for (const hunk of diffLines(plainLines(before), plainLines(now))) {
     added += hunk.added;
     removed += hunk.removed;
   }

@@ -9,8 +9,9 @@ import {
   writeSync,
 } from "node:fs";
 
-/** All files of a log together have at most this many times this size. */
+/** The size at which a log begins a new file. */
 const LOG_BYTES_MAX = 4 * 1024 * 1024;
+/** The current file and former ones. */
 export const LOG_FILES_MAX = 4;
 
 const PRIVATE_FILE = 0o600;

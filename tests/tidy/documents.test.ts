@@ -55,6 +55,21 @@ function missingFiles(text: string): string[] {
   return named.flatMap(([, path = ""]) => (existsSync(join(ROOT, path)) ? [] : [path]));
 }
 
+/** Modules that a document names by the end of their path, as `state/glimpses.ts`. */
+function missingEnds(text: string, files: readonly string[]): string[] {
+  const named = [...text.matchAll(/`([a-z][\w-]*\/[\w./-]+\.ts)`/g)].map(([, end = ""]) => end);
+  return named.filter((end) => !files.some((path) => `/${path}`.endsWith(`/${end}`)));
+}
+
+test("every module that a document names by the end of its path is there", async () => {
+  const files = await listFiles();
+  const documents = [...(await readDocuments())];
+  expect(
+    documents.flatMap(([path, text]) => missingEnds(text, files).map((each) => [path, each])),
+  ).toEqual([]);
+  expect(missingEnds("`tidy/imports.ts`, `tidy/none.ts`", files)).toEqual(["tidy/none.ts"]);
+});
+
 test("every file that a document names is there", async () => {
   const documents = [...(await readDocuments())].filter(([path]) => path !== "CHANGELOG.md");
   expect(

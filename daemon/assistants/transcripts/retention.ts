@@ -12,7 +12,7 @@ export interface Retention {
 }
 
 const DAY_MS = 86_400_000;
-/** Soon is within this time, and not before half of a shorter one is over. */
+/** Soon is within this time; where the assistant keeps less than two weeks, in the second half. */
 const SOON_MS = 7 * DAY_MS;
 
 /** A number of days in milliseconds. */

@@ -153,7 +153,7 @@ function clientIdOf(ofProcess: number, documentId: number): number {
   return (ofProcess ^ Math.imul(documentId - 1, SPREAD)) >>> 0;
 }
 
-/** Shared by all writes of a store. */
+/** What a write is given: the writers and open documents of its store, its own time, and owners. */
 export interface StoreState {
   readonly writers: Writers;
   readonly openDocuments: Map<string, OpenDocument>;
@@ -360,7 +360,7 @@ export class Context<Tables extends ReplicaTables> implements WriteContext<Table
   }
 }
 
-/** A document never changes its address, so one in memory needs no look at the disk. */
+/** Under what a document is kept in memory. `giveTo` alone gives one another address. */
 export function addressKey({ owner, name }: DocumentAddress): string {
   return `${owner}\n${name}`;
 }
