@@ -1,10 +1,4 @@
-import {
-  CompiledQuery,
-  type DatabaseConnection,
-  type Driver,
-  type Kysely,
-  type QueryResult,
-} from "kysely";
+import type { CompiledQuery, DatabaseConnection, Kysely, QueryResult } from "kysely";
 import pg from "pg";
 import { assert } from "../errors.ts";
 import {
@@ -15,7 +9,13 @@ import {
   isWaitOver,
   tooBusy,
 } from "./failures.ts";
-import { ANSWERED_WITHIN_MS, isRepeatable, kyselyOn, PostgresSession } from "./session.ts";
+import {
+  ANSWERED_WITHIN_MS,
+  isRepeatable,
+  kyselyOn,
+  PostgresSession,
+  TransactionDriver,
+} from "./session.ts";
 
 /** Beyond so many that wait for a connection everybody else is refused at once. */
 const WAITING_MAX = 1024;
@@ -290,25 +290,13 @@ class PooledConnection<Tables> implements DatabaseConnection {
   }
 }
 
-class PoolDriver<Tables> implements Driver {
-  constructor(readonly pool: SessionPool<Tables>) {}
-
-  async init(): Promise<void> {}
+class PoolDriver<Tables> extends TransactionDriver {
+  constructor(readonly pool: SessionPool<Tables>) {
+    super();
+  }
 
   async acquireConnection(): Promise<DatabaseConnection> {
     return new PooledConnection(this.pool, await this.pool.take());
-  }
-
-  async beginTransaction(connection: DatabaseConnection): Promise<void> {
-    await connection.executeQuery(CompiledQuery.raw("begin"));
-  }
-
-  async commitTransaction(connection: DatabaseConnection): Promise<void> {
-    await connection.executeQuery(CompiledQuery.raw("commit"));
-  }
-
-  async rollbackTransaction(connection: DatabaseConnection): Promise<void> {
-    await connection.executeQuery(CompiledQuery.raw("rollback"));
   }
 
   async releaseConnection(connection: DatabaseConnection): Promise<void> {

@@ -139,14 +139,11 @@ export function isRepeatable({ sql, query }: CompiledQuery): boolean {
   return isReading(query.kind, sql) && !/\b(insert|update|delete)\b/i.test(sql);
 }
 
-class SessionDriver<Tables> implements Driver {
-  constructor(readonly session: PostgresSession<Tables>) {}
-
+/** Begins and ends a transaction by the statements for it, on whatever connection it gives. */
+export abstract class TransactionDriver implements Driver {
   async init(): Promise<void> {}
 
-  async acquireConnection(): Promise<DatabaseConnection> {
-    return this.session;
-  }
+  abstract acquireConnection(): Promise<DatabaseConnection>;
 
   async beginTransaction(connection: DatabaseConnection): Promise<void> {
     await connection.executeQuery(CompiledQuery.raw("begin"));
@@ -158,6 +155,20 @@ class SessionDriver<Tables> implements Driver {
 
   async rollbackTransaction(connection: DatabaseConnection): Promise<void> {
     await connection.executeQuery(CompiledQuery.raw("rollback"));
+  }
+
+  abstract releaseConnection(connection: DatabaseConnection): Promise<void>;
+
+  abstract destroy(): Promise<void>;
+}
+
+class SessionDriver<Tables> extends TransactionDriver {
+  constructor(readonly session: PostgresSession<Tables>) {
+    super();
+  }
+
+  async acquireConnection(): Promise<DatabaseConnection> {
+    return this.session;
   }
 
   async releaseConnection(): Promise<void> {}
