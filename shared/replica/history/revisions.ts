@@ -50,19 +50,8 @@ export async function listRevisions(
  * pack rows meanwhile. Packed revisions are older than all others, and later packs are newer.
  */
 function stored(db: Db, documentId: number, { kind, key }: HistoryName) {
-  return db
-    .selectFrom("revisions")
-    .select(["id", "value", "written_at", "replaced_at", "machine"])
-    .select([
-      sql<number | null>`null`.as("count"),
-      sql<number | null>`null`.as("bytes"),
-      sql<Uint8Array | null>`null`.as("payload"),
-      sql<number | null>`null`.as("checksum"),
-      sql<number>`0`.as("is_packed"),
-    ])
-    .where("document_id", "=", documentId)
-    .where("kind", "=", kind)
-    .where("key", "=", key)
+  const name = { kind, key };
+  return unpacked(db, "revisions", { documentId, name, isPacked: 0 })
     .unionAll(
       db
         .selectFrom("revision_packs")
@@ -78,22 +67,36 @@ function stored(db: Db, documentId: number, { kind, key }: HistoryName) {
         .where("kind", "=", kind)
         .where("key", "=", key),
     )
-    .$if(!isFiledAtOnce(db), (query) => query.unionAll(unfiled(db, documentId, { kind, key })))
+    .$if(!isFiledAtOnce(db), (query) =>
+      // Newer than all others of its key.
+      query.unionAll(unpacked(db, "unfiled", { documentId, name, isPacked: -1 })),
+    )
     .orderBy("is_packed")
     .orderBy("id", "desc");
 }
 
-/** Newer than all others of its key. */
-function unfiled(db: Db, documentId: number, { kind, key }: HistoryName) {
+interface Unpacked {
+  readonly documentId: number;
+  readonly name: HistoryName;
+  /** By which the rows of several tables are ordered. */
+  readonly isPacked: -1 | 0;
+}
+
+/** A key's rows in one of the tables whose rows are a revision each. */
+function unpacked(
+  db: Db,
+  table: "revisions" | "unfiled",
+  { documentId, name: { kind, key }, isPacked }: Unpacked,
+) {
   return db
-    .selectFrom("unfiled")
+    .selectFrom(table)
     .select(["id", "value", "written_at", "replaced_at", "machine"])
     .select([
       sql<number | null>`null`.as("count"),
       sql<number | null>`null`.as("bytes"),
       sql<Uint8Array | null>`null`.as("payload"),
       sql<number | null>`null`.as("checksum"),
-      sql<number>`-1`.as("is_packed"),
+      sql<number>`${sql.lit(isPacked)}`.as("is_packed"),
     ])
     .where("document_id", "=", documentId)
     .where("kind", "=", kind)
