@@ -1,6 +1,7 @@
 import { messageOf } from "../../../shared/errors.ts";
 import type { Timer } from "../../../shared/world.ts";
 import { readMemoryFiles, readMemoryFolders } from "../../home/memory-files.ts";
+import { RegularLooks } from "../../watch/regular-looks.ts";
 import { type FolderSource, type OwnedFolder, whySeveral } from "../folders/owned-folder.ts";
 import { LateMemorySaves } from "./late-memory-saves.ts";
 import { MemoryFolderKeeper } from "./memory-folder-keeper.ts";
@@ -30,23 +31,25 @@ export class MemoryKeeper {
   readonly #options: MemoryKeeperOptions;
   readonly #folders: MemoryFolderKeeper;
   readonly #late: LateMemorySaves;
+  readonly #looks: RegularLooks;
   #status: readonly MemoryFolderStatus[] = [];
-  #timer: Timer | undefined;
   /** Until a look because of an event. */
   #soon: Timer | undefined;
-  #looking: Promise<void> = Promise.resolve();
-  /** A look that has not begun yet. */
-  #next: Promise<void> | undefined;
-  #stopped = false;
 
   constructor(options: MemoryKeeperOptions) {
     const { world, store } = options;
     this.#options = options;
+    this.#looks = new RegularLooks({
+      ...options,
+      look: () => this.#look(),
+      restMs: () => (this.#on().length === 0 ? OFF_MS : LOOK_MS),
+      failed: "memory folders were not looked at",
+    });
     this.#late = new LateMemorySaves({ world, store, look: () => void this.look() });
     this.#folders = new MemoryFolderKeeper({
       ...options,
       late: this.#late,
-      isStopped: () => this.#stopped,
+      isStopped: () => this.#looks.isStopped,
       look: () => this.#lookSoon(),
     });
   }
@@ -63,26 +66,12 @@ export class MemoryKeeper {
 
   /** Looks now. Resolves when what the folders have is saved. Never rejects. */
   look(): Promise<void> {
-    this.#next ??= this.#looking.then(async () => {
-      this.#next = undefined;
-      this.#timer?.cancel();
-      if (this.#stopped) return;
-      try {
-        await this.#look();
-      } catch (thrown) {
-        const reason = messageOf(thrown);
-        this.#options.log.warn({ reason }, "memory folders were not looked at");
-      }
-      const restMs = this.#on().length === 0 ? OFF_MS : LOOK_MS;
-      this.#timer = this.#options.world.setTimer(restMs, () => void this.look());
-    });
-    this.#looking = this.#next;
-    return this.#next;
+    return this.#looks.look();
   }
 
   /** An assistant may save several times at once. */
   #lookSoon(): void {
-    if (this.#stopped) return;
+    if (this.#looks.isStopped) return;
     this.#soon ??= this.#options.world.setTimer(SOON_MS, () => {
       this.#soon = undefined;
       void this.look();
@@ -96,10 +85,7 @@ export class MemoryKeeper {
   }
 
   async stop(): Promise<void> {
-    this.#stopped = true;
-    this.#timer?.cancel();
-    await this.#looking;
-    this.#timer?.cancel();
+    await this.#looks.stop();
     this.#soon?.cancel();
     await this.#folders.close();
     await this.#late.close();
@@ -127,7 +113,7 @@ export class MemoryKeeper {
     const found = new Set<string>();
     for (const source of on) {
       for (const folder of await source.find(await this.#places())) {
-        if (this.#stopped) return;
+        if (this.#looks.isStopped) return;
         const told = await this.#lookAt(folder);
         if (folder.owner.kind === "project" && !folder.isLink) found.add(folder.path);
         if (told) status.push(told);

@@ -3,7 +3,6 @@ import { messageOf } from "../../../shared/errors.ts";
 import type { AccountId } from "../../../shared/ids.ts";
 import type { Reason } from "../../../shared/reasons.ts";
 import { userDocument } from "../../../shared/replica/document/address.ts";
-import type { Timer } from "../../../shared/world.ts";
 import { LineArrivals } from "../../files/arrivals/line-arrivals.ts";
 import { ToldLines } from "../../files/arrivals/told-lines.ts";
 import {
@@ -22,6 +21,7 @@ import {
 } from "../../home/personal-files.ts";
 import { readHead } from "../../home/read-head.ts";
 import { takeIgnored } from "../../ignored/ignore-file.ts";
+import { RegularLooks } from "../../watch/regular-looks.ts";
 import { listLeftBlocks } from "./held-blocks.ts";
 import { LateBlocks } from "./late-blocks.ts";
 import { type CountedText, settleVersions } from "./personal-document.ts";
@@ -91,6 +91,7 @@ export class PersonalKeeper {
   readonly #came: LineArrivals;
   readonly #told: ToldLines;
   readonly #taker: PersonalTaker;
+  readonly #looks: RegularLooks;
   readonly #rows = new PersonalRows();
   /** Since when a file's block is missing or empty, by the steady clock. */
   readonly #since = new Map<string, number>();
@@ -98,11 +99,7 @@ export class PersonalKeeper {
   /** How often somebody has decided something, which neither the files nor the text show. */
   #decisions = 0;
   #status: PersonalLook = NOTHING;
-  #timer: Timer | undefined;
-  #looking: Promise<void> = Promise.resolve();
-  /** A look that has not begun yet. */
-  #next: Promise<void> | undefined;
-  #isRunning = false;
+  #hasBegun = false;
 
   constructor(options: PersonalKeeperOptions) {
     const { world } = options;
@@ -113,6 +110,12 @@ export class PersonalKeeper {
     const address = () => this.#address();
     const [came, told, rows] = [this.#came, this.#told, this.#rows];
     this.#taker = new PersonalTaker({ ...options, address, came, told, rows });
+    this.#looks = new RegularLooks({
+      ...options,
+      look: () => this.#look(),
+      restMs: () => (this.#status.files.length === 0 ? OFF_MS : LOOK_MS),
+      failed: "the personal text was not looked at",
+    });
   }
 
   /** What the last look found. */
@@ -122,29 +125,13 @@ export class PersonalKeeper {
 
   /** Begins to look. */
   start(): void {
-    this.#isRunning = true;
+    this.#hasBegun = true;
     void this.look();
   }
 
   /** Looks now, if it has begun. Resolves when all is saved and written. Never rejects. */
-  look(): Promise<void> {
-    this.#next ??= this.#looking.then(async () => {
-      this.#next = undefined;
-      this.#timer?.cancel();
-      if (!this.#isRunning) return;
-      try {
-        await this.#look();
-      } catch (thrown) {
-        this.#options.log.warn(
-          { reason: messageOf(thrown) },
-          "the personal text was not looked at",
-        );
-      }
-      const restMs = this.#status.files.length === 0 ? OFF_MS : LOOK_MS;
-      this.#timer = this.#options.world.setTimer(restMs, () => void this.look());
-    });
-    this.#looking = this.#next;
-    return this.#next;
+  async look(): Promise<void> {
+    if (this.#hasBegun) await this.#looks.look();
   }
 
   /** The same, also where nothing changed: somebody has decided something. */
@@ -155,10 +142,7 @@ export class PersonalKeeper {
   }
 
   async stop(): Promise<void> {
-    this.#isRunning = false;
-    this.#timer?.cancel();
-    await this.#looking;
-    this.#timer?.cancel();
+    await this.#looks.stop();
     await this.#taker.close();
     await this.#late.close();
   }

@@ -6,7 +6,7 @@ import type { Log } from "../../../shared/log.ts";
 import type { ReplicaStore } from "../../../shared/replica/store/store.ts";
 import { parseTimestamp, timestampOf } from "../../../shared/timestamps.ts";
 import type { Session } from "../../../shared/wire/session.ts";
-import type { Timer, World } from "../../../shared/world.ts";
+import type { World } from "../../../shared/world.ts";
 import type { Git } from "../../git/run-git.ts";
 import { secretReason } from "../../held/judge.ts";
 import type { Link } from "../../home/links.ts";
@@ -21,6 +21,7 @@ import {
 import type { OffPeriod } from "../../home/session-switch.ts";
 import type { DaemonTables } from "../../home/tables.ts";
 import { takeIgnored, takeIgnoredOf } from "../../ignored/ignore-file.ts";
+import { RegularLooks } from "../../watch/regular-looks.ts";
 import { isAsRead, type TranscriptState } from "../transcripts/read-transcript.ts";
 import { NO_FACTS, type SessionFacts } from "../transcripts/session-facts.ts";
 import type { SessionSource } from "../transcripts/session-source.ts";
@@ -115,6 +116,7 @@ interface Look {
 export class SessionKeeper {
   readonly #options: SessionKeeperOptions;
   readonly #folders: FolderProjects;
+  readonly #looks: RegularLooks;
   readonly #known = new Map<string, Transcript>();
   /** Projects with a session that goes on, and when it last did, by the steady clock. */
   readonly #busy = new Map<ProjectId, number>();
@@ -127,15 +129,18 @@ export class SessionKeeper {
   /** What decides which sessions are recorded, as of the last look. */
   #linked = "";
   #changedAt = Number.NEGATIVE_INFINITY;
-  #timer: Timer | undefined;
-  #looking: Promise<void> = Promise.resolve();
-  /** A look that has not begun yet. */
-  #next: Promise<void> | undefined;
-  #stopped = false;
 
   constructor(options: SessionKeeperOptions) {
     this.#options = options;
     this.#folders = new FolderProjects(options.git);
+    this.#looks = new RegularLooks({
+      ...options,
+      look: async () => {
+        if (options.isOn()) await this.#look();
+      },
+      restMs: () => this.#restMs(),
+      failed: "sessions were not looked at",
+    });
   }
 
   /** Begins to look. Resolves before the first look is over. */
@@ -148,19 +153,7 @@ export class SessionKeeper {
 
   /** Looks now. Resolves when what the transcripts told is saved. Never rejects. */
   look(): Promise<void> {
-    this.#next ??= this.#looking.then(async () => {
-      this.#next = undefined;
-      this.#timer?.cancel();
-      if (this.#stopped) return;
-      try {
-        if (this.#options.isOn()) await this.#look();
-      } catch (thrown) {
-        this.#options.log.warn({ reason: messageOf(thrown) }, "sessions were not looked at");
-      }
-      this.#rest();
-    });
-    this.#looking = this.#next;
-    return this.#next;
+    return this.#looks.look();
   }
 
   /**
@@ -178,16 +171,12 @@ export class SessionKeeper {
   }
 
   async stop(): Promise<void> {
-    this.#stopped = true;
-    this.#timer?.cancel();
-    await this.#looking;
+    await this.#looks.stop();
   }
 
-  #rest(): void {
-    const { world } = this.#options;
-    if (this.#stopped) return;
-    const isAtWork = world.monotonic() - this.#changedAt < AT_WORK_MS;
-    this.#timer = world.setTimer(isAtWork ? LOOK_MS : REST_MS, () => void this.look());
+  #restMs(): number {
+    const isAtWork = this.#options.world.monotonic() - this.#changedAt < AT_WORK_MS;
+    return isAtWork ? LOOK_MS : REST_MS;
   }
 
   async #look(): Promise<void> {
@@ -205,7 +194,7 @@ export class SessionKeeper {
       );
     }
     // Whoever could not be looked at may have sessions of then.
-    if (off && this.#failing.size === 0 && !this.#stopped) onOffPeriodSeen(off);
+    if (off && this.#failing.size === 0 && !this.#looks.isStopped) onOffPeriodSeen(off);
     this.#linked = linked;
     for (const path of ended) {
       const project = this.#known.get(path)?.project;
@@ -245,7 +234,7 @@ export class SessionKeeper {
     const { log } = this.#options;
     const titles = (await source.titles?.()) ?? new Map<string, string>();
     for (const file of await source.list()) {
-      if (this.#stopped) return;
+      if (this.#looks.isStopped) return;
       const known = this.#known.get(file.path);
       const title = titleAmong(titles, file, known?.state);
       const hasEnded = ended.has(file.path);
