@@ -16,7 +16,7 @@ import { testInBrowser } from "./test-in-browser.ts";
 const ROOT = join(import.meta.dir, "..");
 
 /** More workers than cores, and some scenarios at a time in each: they often wait. */
-const WORKERS_PER_CORE = 1.5;
+const WORKERS_PER_CORE = 2;
 const SCENARIOS = 3;
 
 const OPEN_TO_ALL = 0o1777;

@@ -1,22 +1,21 @@
 import { expect, test } from "bun:test";
 import { join } from "node:path";
-import { runServers } from "./servers/campaign.ts";
+import { FIRST_SERVER_SEEDS, runServers } from "./servers/campaign.ts";
 import { MUTATIONS } from "./servers/mutations.ts";
 import { SEAMS } from "./servers/seams.ts";
 import { replaceOnce } from "./simulate/replacement.ts";
 
 const ROOT = join(import.meta.dir, "..", "..");
-const SEEDS = 6;
 const TIMEOUT_MS = 600_000;
 
 test(
   "several servers on one PostgreSQL lose nothing, and come to rest equal, whatever fails",
   async () => {
-    const results = await runServers({ first: 1, count: SEEDS });
+    const results = await runServers({ first: 1, count: FIRST_SERVER_SEEDS });
     const failed = results.filter(({ problems }) => problems.length > 0);
     // Again: npx bun tests/trust/servers/worker.ts none SEED
     expect(failed).toEqual([]);
-    expect(results).toHaveLength(SEEDS);
+    expect(results).toHaveLength(FIRST_SERVER_SEEDS);
   },
   TIMEOUT_MS,
 );

@@ -15,13 +15,13 @@ const sight = mistakesIn("daemon/files/tracked/tracked-sight.ts", "long/discarde
 const undone = mistakesIn("daemon/files/lines/undone-changes.ts", "long/discarded-in-git.test.ts");
 const holding = mistakesIn(
   "daemon/files/saves/aside-conflicts.ts",
-  "unit/aside-until-settled.test.ts",
+  "long/aside-until-settled.test.ts",
 );
 const marked = mistakesIn("daemon/files/tracked/shown-by-git.ts", "unit/shown-by-git.test.ts");
 
-const put = mistakesIn("daemon/files/tracked/put-by-git.ts", "unit/pulled-unseen.test.ts");
-const makers = mistakesIn("daemon/git/commit-makers.ts", "unit/pulled-unseen.test.ts");
-const stale = mistakesIn("daemon/git/commit-makers.ts", "unit/pulled-stale.test.ts");
+const put = mistakesIn("daemon/files/tracked/put-by-git.ts", "long/pulled-unseen.test.ts");
+const makers = mistakesIn("daemon/git/commit-makers.ts", "long/pulled-unseen.test.ts");
+const stale = mistakesIn("daemon/git/commit-makers.ts", "long/pulled-stale.test.ts");
 const committed = mistakesIn("daemon/git/file-steps.ts", "unit/pulled-committed.test.ts");
 const between = mistakesIn("daemon/git/file-steps.ts", "unit/pulled-between.test.ts");
 const disputes = (file: string) => mistakesIn(file, "unit/pulled-disputes.test.ts");
@@ -162,7 +162,7 @@ export const FOLLOWED: readonly Mistake[] = [
     "homeId.renew();",
     "",
   ),
-  mistakesIn("shared/replica/conflicts/over-conflict.ts", "unit/aside-until-settled.test.ts")(
+  mistakesIn("shared/replica/conflicts/over-conflict.ts", "long/aside-until-settled.test.ts")(
     "a conflict about what git took is over once others delete that",
     "what git put back in the file stays there, and is told, though others delete what it stands for",
     "versions.every(({ isStanding, text }) => isStanding || holdsEachLine(content, text)) &&",
@@ -186,7 +186,7 @@ export const FOLLOWED: readonly Mistake[] = [
     "const added = said(before).filter((at) => !wasCommitted.has(at));",
     'const added = said(before).filter((at) => !then.includes(before[at] ?? ""));',
   ),
-  mistakesIn("daemon/files/saves/take-edit.ts", "unit/aside-until-settled.test.ts")(
+  mistakesIn("daemon/files/saves/take-edit.ts", "long/aside-until-settled.test.ts")(
     "what is typed below a line that git put back is a rival of what it took",
     "a line that is typed below what git put back comes below it, and settles nothing",
     "besideAside(open, { base: shown, lines: saved, aside })",
@@ -270,7 +270,7 @@ export const FOLLOWED: readonly Mistake[] = [
     "await noteFromGit(context, open, { ...options, change: { ...change, former } });",
     "",
   ),
-  mistakesIn("daemon/files/take-sight.ts", "unit/pulled-unseen.test.ts")(
+  mistakesIn("daemon/files/take-sight.ts", "long/pulled-unseen.test.ts")(
     "a save over what git brought is one of the text before that",
     "a line pulled from a stranger stays where an editor saves over it before it is looked at",
     "isPassed &&= await new Taking(context, passed, { ...options, came }).takePassed();",
@@ -354,25 +354,25 @@ export const FOLLOWED: readonly Mistake[] = [
     "for (const tip of [...makers.replaced, to]) {",
     "for (const tip of [to]) {",
   ),
-  mistakesIn("daemon/files/tracked/passed-texts.ts", "unit/pulled-stale.test.ts")(
+  mistakesIn("daemon/files/tracked/passed-texts.ts", "long/pulled-stale.test.ts")(
     "what waits to be committed says that git has put nothing there",
     "a pulled line stays where something waits to be committed: stash, pull and stash pop",
     "if (!isLeft(saved.content) && !isLeft",
     "if (!isLeft",
   ),
-  mistakesIn("daemon/files/take-sight.ts", "unit/pulled-stale.test.ts")(
+  mistakesIn("daemon/files/take-sight.ts", "long/pulled-stale.test.ts")(
     "of a text that is held nothing came into the file",
     "a line stays though a secret comes beside it that is held, and a stale save is saved",
     'if (taken.kind === "held") return await this.#takeShared(open, known);',
     'if (taken.kind === "held") return false;',
   ),
-  mistakesIn("daemon/files/tracked/put-by-git.ts", "unit/pulled-stale.test.ts")(
+  mistakesIn("daemon/files/tracked/put-by-git.ts", "long/pulled-stale.test.ts")(
     "what git has brought was there since the file's time",
     "a pulled line stays where a hook sets the file's time to its commit's",
     "Math.max(file.savedAt, putAt ?? 0)",
     "Math.max(file.savedAt, 0)",
   ),
-  mistakesIn("daemon/files/tracked/came-by-git.ts", "unit/pulled-stale.test.ts")(
+  mistakesIn("daemon/files/tracked/came-by-git.ts", "long/pulled-stale.test.ts")(
     "whoever reverts a commit has not seen what it brought",
     "what a revert takes away goes untold",
     'madeBy === "others" || madeBy === "revert"',
@@ -402,7 +402,7 @@ export const FOLLOWED: readonly Mistake[] = [
     "committedAt - cameAt < UNSEEN_MS",
     "committedAt >= cameAt",
   ),
-  mistakesIn("daemon/files/tracked/tracked-sight.ts", "unit/pulled-unseen.test.ts")(
+  mistakesIn("daemon/files/tracked/tracked-sight.ts", "long/pulled-unseen.test.ts")(
     "what a squashed merge brings is a person's",
     "a squashed line of a stranger is in doubt, committed or not",
     "fetched: isOthers(since) ? undefined : await this.#fetched(standing, file, at),",
@@ -414,31 +414,31 @@ export const FOLLOWED: readonly Mistake[] = [
     "if (!(await isStaged(git, standing.file, file.content))) return undefined;",
     "",
   ),
-  mistakesIn("shared/replica/merge/taken-back.ts", "unit/pulled-apart.test.ts")(
+  mistakesIn("shared/replica/merge/taken-back.ts", "long/pulled-apart.test.ts")(
     "a line that both had and one has deleted comes back untold",
     "what one machine pulled and deleted is told, where a calls first",
     "return runs.filter(([first, end]) => {",
     "return runs.slice(1).filter(([first, end]) => {",
   ),
-  mistakesIn("shared/replica/merge/taken-back.ts", "unit/pulled-apart.test.ts")(
+  mistakesIn("shared/replica/merge/taken-back.ts", "long/pulled-apart.test.ts")(
     "what the other wrote later is taken for what both had",
     "what its author wrote after the commit is none of it, where a calls first",
     'line?.side === "theirs" && isRead(line)',
     'line?.side === "theirs"',
   ),
-  mistakesIn("daemon/files/saves/brought-back.ts", "unit/set-aside-others.test.ts")(
+  mistakesIn("daemon/files/saves/brought-back.ts", "long/set-aside-others.test.ts")(
     "blank lines go though the lines that they came with stay",
     "a section that others wrote again stays with its blank lines, and they go with it",
     "withBlanks(indicesFrom(at, removed), shown, isReturned)",
     "indicesFrom(at, removed).filter(isReturned)",
   ),
-  mistakesIn("shared/replica/merge/taken-back.ts", "unit/pulled-apart.test.ts")(
+  mistakesIn("shared/replica/merge/taken-back.ts", "long/pulled-apart.test.ts")(
     "what was moved is told as deleted",
     "a pulled line that one has moved is there once, where a calls first",
     "|| !isFewer(said)",
     "",
   ),
-  mistakesIn("shared/replica/merge/taken-back.ts", "unit/pulled-apart.test.ts")(
+  mistakesIn("shared/replica/merge/taken-back.ts", "long/pulled-apart.test.ts")(
     "what one has deleted and the other moved is not told",
     "a pulled line that b has moved and the other has deleted is told, where a calls first",
     "if (moved.length > 0) return moved;",

@@ -11,6 +11,9 @@ interface Asked {
   readonly mutation?: string;
 }
 
+/** This many are run by every run of the tests; those behind them in `tests/long`. */
+export const FIRST_SERVER_SEEDS = 2;
+
 /** Of PostgreSQL's connections each run takes up to 36. */
 const AT_ONCE_MAX = 4;
 

@@ -14,7 +14,7 @@ const PER_WORKER_MAX = 250;
 const FEW = 2;
 
 /** This many are run by every run of the tests; those behind them in `tests/long`. */
-export const FIRST_SEEDS = 40;
+export const FIRST_SEEDS = 10;
 
 /** What a worker prints of one seed. */
 export type SeedLine = Omit<SeedResult, "trace"> & {
