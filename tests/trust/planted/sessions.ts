@@ -27,7 +27,7 @@ export const SESSIONS: readonly Mistake[] = [
   kept(
     "transcripts are read though sessions are off",
     "nothing is read while it is off, nor recorded of then once it is on",
-    "if (this.#options.isOn()) await this.#look();",
+    "if (options.isOn()) await this.#look();",
     "await this.#look();",
   ),
   kept(
