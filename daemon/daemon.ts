@@ -6,11 +6,6 @@ import { Sweeper } from "../shared/replica/history/sweeper.ts";
 import { moveKeptConflicts } from "../shared/replica/merge/text-conflicts.ts";
 import type { ReplicaStore } from "../shared/replica/store/store.ts";
 import type { World } from "../shared/world.ts";
-import type { FolderSource } from "./assistants/folders/owned-folder.ts";
-import { MemoryKeeper } from "./assistants/memory-folders/memory-keeper.ts";
-import { PersonalKeeper } from "./assistants/personal/personal-keeper.ts";
-import { SessionKeeper } from "./assistants/sessions/session-keeper.ts";
-import type { SessionSource } from "./assistants/transcripts/session-source.ts";
 import type { SyncUnit } from "./budget/sync-units.ts";
 import { Followers, type LookedFolders } from "./files/followers.ts";
 import { type Controlled, createControl } from "./gateway/control.ts";
@@ -30,13 +25,13 @@ import { currentMachineName, keepMachineName } from "./home/machine-name.ts";
 import { openReplica } from "./home/open-replica.ts";
 import { QuietTime } from "./home/quiet-time.ts";
 import { type Remote, type RemoteEnvironment, serviceNameOf } from "./home/remote.ts";
-import { recordsSessions, sessionSwitchOf } from "./home/session-switch.ts";
+import { recordsSessions } from "./home/session-switch.ts";
 import type { DaemonTables } from "./home/tables.ts";
 import { within } from "./home/within.ts";
 import { drainInbox } from "./inbox/drain-inbox.ts";
+import { Keepers, type KeepersOptions } from "./keepers.ts";
 import { type BoundLink, LinkedFolders, type MovedFolder } from "./links/linked-folders.ts";
 import type { LinkOptions } from "./links/make-link.ts";
-import { FactsKeeper } from "./manifests/facts-keeper.ts";
 import { parsePortableHome } from "./portable/format.ts";
 import { type ImportResult, importHome } from "./portable/import-home.ts";
 import { SalvageSettler } from "./recovery/salvage-settler.ts";
@@ -61,13 +56,11 @@ import type { DaemonStatus } from "./status/status.ts";
 import { SYNC_MS_MIN, type SyncResult, type SyncWait, SyncWaiter } from "./status/wait-for-sync.ts";
 import type { Introduction } from "./supervise/introduction.ts";
 import { watchForCopies } from "./sync/copied-home.ts";
-import { NameKeeper } from "./sync/name-keeper.ts";
 import { realSigns, WakeWatch } from "./sync/wake-watch.ts";
-import { openEvents } from "./watch/watch.ts";
 import { watchFolder } from "./watch/watched-folder.ts";
 
 /** What a daemon works with: one home, and what connects it to its services. */
-export interface DaemonOptions {
+export interface DaemonOptions extends Pick<KeepersOptions, "assistants" | "memoryFolders"> {
   readonly home: Home;
   readonly world: World;
   readonly log: Log;
@@ -92,10 +85,6 @@ export interface DaemonOptions {
   readonly onActivity?: OnActivity | undefined;
   /** Called after each commit of the home's database. */
   readonly onCommit?: (() => void) | undefined;
-  /** The assistants whose sessions are recorded; none where it is left out. */
-  readonly assistants?: readonly SessionSource[] | undefined;
-  /** The folders of memories that are looked at, once somebody says so; none where left out. */
-  readonly memoryFolders?: ((git: Git) => readonly FolderSource[]) | undefined;
 }
 
 /** Before a project is deleted, its service is waited for this long. */
@@ -128,11 +117,7 @@ export class Daemon implements Controlled {
   readonly #wakeWatch: WakeWatch;
   readonly #syncWaiter: SyncWaiter;
   readonly #salvage: SalvageSettler;
-  readonly #sessions: SessionKeeper;
-  readonly #memories: MemoryKeeper;
-  readonly #personal: PersonalKeeper;
-  readonly #facts: FactsKeeper;
-  readonly #names: NameKeeper;
+  readonly #keepers: Keepers;
   #gateway: Gateway | undefined;
 
   private constructor(options: DaemonOptions, store: ReplicaStore<DaemonTables>) {
@@ -157,8 +142,8 @@ export class Daemon implements Controlled {
       onGone: (link) => this.#folders.onGone(link),
       onRepository: (link) => this.#folders.onRepository(link),
       onIgnored: () => {
-        void this.#memories.look();
-        void this.#sessions.heedIgnored();
+        void this.#keepers.memories.look();
+        void this.#keepers.sessions.heedIgnored();
       },
       onActivity,
       account: LOCAL_ACCOUNT,
@@ -200,12 +185,7 @@ export class Daemon implements Controlled {
       log,
       serviceOf: (account) => serviceNameOf(this.#remotes.remoteOf(account)),
     });
-    const keepers = this.#keepers(git);
-    this.#memories = keepers.memories;
-    this.#personal = keepers.personal;
-    this.#sessions = keepers.sessions;
-    this.#facts = keepers.facts;
-    this.#names = keepers.names;
+    this.#keepers = this.#createKeepers(git);
     const onWake = (stoodStillMs: number) => {
       // The disk may have been written by another system meanwhile, and a network drive replaced.
       if (stoodStillMs > 0) this.#followers.rescan();
@@ -215,46 +195,25 @@ export class Daemon implements Controlled {
     this.#wakeWatch = new WakeWatch({ world, signs: realSigns, onWake, onCopied });
   }
 
+  #createKeepers(git: Git): Keepers {
+    const { home, world, log, assistants, memoryFolders } = this.#options;
+    return new Keepers({
+      home,
+      world,
+      log,
+      assistants,
+      memoryFolders,
+      store: this.#store,
+      git,
+      remotes: this.#remotes,
+      links: () => this.#folders.links,
+    });
+  }
+
   #renewIds(): void {
     const { log } = this.#options;
     const renewed = this.#store.write(async (context) => context.renewIds());
     renewed.catch((thrown) => log.error({ reason: messageOf(thrown) }, "no other ids were taken"));
-  }
-
-  /** Who reads what is in projects beside their texts, and writes the files of assistants. */
-  #keepers(git: Git) {
-    const { home, world, log, assistants, memoryFolders } = this.#options;
-    const accountOf = (project?: ProjectId) =>
-      (project && this.#remotes.bindingOf(project)) ?? getDefault(this.#remotes.view).account;
-    const all = {
-      store: this.#store,
-      world,
-      log,
-      git,
-      links: () => this.#folders.links,
-      accountOf,
-    };
-    const memories = new MemoryKeeper({
-      ...all,
-      sources: memoryFolders?.(git) ?? [],
-      modeOf: (kind) => folderMode(home, kind),
-      events: openEvents,
-    });
-    const sessions = new SessionKeeper({
-      ...all,
-      sources: assistants ?? [],
-      machine: currentMachineName(home),
-      ...sessionSwitchOf(home),
-      onDue: (project) => this.#openRemoteOf(project)?.engine.sessionsDue(project),
-    });
-    const personal = new PersonalKeeper({
-      ...all,
-      account: () => getDefault(this.#remotes.view).account,
-      events: openEvents,
-    });
-    const serviceOf = (account: AccountId) => serviceNameOf(this.#remotes.remoteOf(account));
-    const facts = new FactsKeeper({ ...all, serviceOf });
-    return { memories, personal, sessions, facts, names: new NameKeeper({ ...all, serviceOf }) };
   }
 
   /** Opens the home's replica, serves the gateway, and begins to follow files and to sync. */
@@ -304,9 +263,7 @@ export class Daemon implements Controlled {
     this.#remotes.start();
     this.#wakeWatch.start();
     this.#sweeper.start();
-    await this.#sessions.start();
-    this.#memories.start();
-    this.#personal.start();
+    await this.#keepers.start();
   }
 
   get introduction(): Introduction {
@@ -324,7 +281,7 @@ export class Daemon implements Controlled {
       polled: (dir) => this.#followers.polled(dir),
       repositoryNote: (dir) => this.#folders.noteOf(dir),
       placeChange: (dir) => this.#folders.changeOf(dir),
-      personal: personalStatus(this.#personal.status),
+      personal: personalStatus(this.#keepers.personal.status),
       memoryFolders: (kind) => this.#memoryStatus(kind),
       isBeginning: this.#isBeginning,
       audience: (open) => this.#readAudience(open.remote, open),
@@ -333,7 +290,11 @@ export class Daemon implements Controlled {
   }
 
   #memoryStatus(kind: FolderKind): MemoryFoldersStatus {
-    return memoryFoldersStatus(folderMode(this.#options.home, kind), kind, this.#memories.status);
+    return memoryFoldersStatus(
+      folderMode(this.#options.home, kind),
+      kind,
+      this.#keepers.memories.status,
+    );
   }
 
   /** Follows a folder's project from now on. Refuses a folder that does not exist. */
@@ -348,8 +309,8 @@ export class Daemon implements Controlled {
     // Whoever links a folder is told of a file that is not followed.
     const work = this.#followers.settledIn(link.dir);
     if (!options.more) await within(this.#options.world, LOOK_MS_MAX, { work });
-    void this.#sessions.look();
-    void this.#memories.look();
+    void this.#keepers.sessions.look();
+    void this.#keepers.memories.look();
     return link;
   }
 
@@ -387,7 +348,7 @@ export class Daemon implements Controlled {
    * refuse what is left, or until `signal` is aborted.
    */
   async sync(waitSeconds: number, options: SyncWait = {}): Promise<SyncResult> {
-    await within(this.#options.world, LOOK_MS_MAX, { work: this.#personal.look() });
+    await within(this.#options.world, LOOK_MS_MAX, { work: this.#keepers.personal.look() });
     return await this.#syncWaiter.sync(waitSeconds, options);
   }
 
@@ -402,9 +363,9 @@ export class Daemon implements Controlled {
     const { writes, allows } = await drainInbox(this.#store, account);
     // A held write was allowed or dropped. It may be that of a followed file.
     if (allows || writes === 0) for (const file of this.#followers.files()) file.look();
-    void this.#memories.lookAnew();
+    void this.#keepers.memories.lookAnew();
     // Whoever has turned a file on or off wants to see it.
-    await within(this.#options.world, LOOK_MS_MAX, { work: this.#personal.lookAnew() });
+    await within(this.#options.world, LOOK_MS_MAX, { work: this.#keepers.personal.lookAnew() });
     return writes;
   }
 
@@ -434,7 +395,7 @@ export class Daemon implements Controlled {
   }
 
   lookAtSessions(ended?: string): void {
-    void (ended === undefined ? this.#sessions.look() : this.#sessions.end(ended));
+    void (ended === undefined ? this.#keepers.sessions.look() : this.#keepers.sessions.end(ended));
   }
 
   /** Who can read `global` of an account. The service is asked where somebody is about to write. */
@@ -470,11 +431,7 @@ export class Daemon implements Controlled {
     this.#folders.stop();
     this.#wakeWatch.stop();
     this.#quietTime.stop();
-    await this.#sessions.stop();
-    await this.#memories.stop();
-    await this.#personal.stop();
-    await this.#facts.settled();
-    await this.#names.settled();
+    await this.#keepers.stop();
     this.#remotes.abandonCalls();
     await this.#gateway?.close();
     await this.#folders.settled();
@@ -491,10 +448,7 @@ export class Daemon implements Controlled {
     const open = units.includes("own") ? this.#remotes.find(account) : undefined;
     if (open) this.#audiences.contacted(open);
     this.#salvage.answered();
-    void this.#memories.look();
-    void this.#personal.look();
-    void this.#names.look(units, account);
-    void this.#facts.look(units.flatMap((unit) => parseProjectId(unit) ?? []));
+    this.#keepers.contacted(units, account);
     // Only files of units that were answered: a look costs several git processes.
     for (const file of this.#followers.files()) {
       if (file.status.state === "waiting" && units.includes(file.link.projectId)) file.look();
@@ -505,7 +459,7 @@ export class Daemon implements Controlled {
   async #lookAtFiles(project: ProjectId): Promise<void> {
     const files = this.#followers.files().filter(({ link }) => link.projectId === project);
     for (const file of files) file.look();
-    const looks = [this.#memories.look(), this.#sessions.heedIgnored()];
+    const looks = [this.#keepers.memories.look(), this.#keepers.sessions.heedIgnored()];
     const work = Promise.all([...looks, ...files.map((file) => file.settled())]);
     await within(this.#options.world, LOOK_MS_MAX, { work });
   }

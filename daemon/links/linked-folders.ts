@@ -1,14 +1,10 @@
-import { stat } from "node:fs/promises";
-import { homedir } from "node:os";
-import { sep } from "node:path";
-import { AppError, messageOf } from "../../shared/errors.ts";
+import { messageOf } from "../../shared/errors.ts";
 import type { ProjectId } from "../../shared/ids.ts";
 import type { Log } from "../../shared/log.ts";
 import type { Reason } from "../../shared/reasons.ts";
 import type { ReplicaStore } from "../../shared/replica/store/store.ts";
 import type { SyncUnit } from "../budget/sync-units.ts";
 import type { Followers } from "../files/followers.ts";
-import { refuseChosen } from "../files/names/import-file.ts";
 import {
   findKnownPlace,
   forgetKnownPlace,
@@ -16,10 +12,8 @@ import {
   type PlaceChange,
 } from "../files/names/place-store.ts";
 import { forgetFollowed } from "../files/state/follow-store.ts";
-import { identifyProject, identityAmong, type ProjectIdentity } from "../git/identity.ts";
 import type { Git } from "../git/run-git.ts";
-import { realPathOf, refuseGitsOwn, refuseLostTree } from "../git/working-tree.ts";
-import { secretHider } from "../held/secret-scan.ts";
+import { realPathOf } from "../git/working-tree.ts";
 import type { Home } from "../home/home.ts";
 import { forgetIgnored, keepFormerIgnored } from "../home/ignore-files.ts";
 import { type Link, listLinks, removeLink } from "../home/links.ts";
@@ -35,6 +29,7 @@ import type { OpenRemotes } from "../remotes/open-remotes.ts";
 import { type BookOptions, nameEnvironment } from "../remotes/remote-book.ts";
 import { type ChangedRemote, changeRemote, type RemoteChange } from "../remotes/remote-change.ts";
 import { forgetFormerLinksAt } from "./former-links.ts";
+import { type IdentifiedFolder, identifyFolder, isFolder, isIn } from "./identify-folder.ts";
 import { type FolderFacts, readLinkFacts } from "./link-facts.ts";
 import { LinksUnderWay } from "./links-under-way.ts";
 import { type LinkOptions, planLink, writeLink } from "./make-link.ts";
@@ -68,12 +63,6 @@ export interface BoundLink extends Link {
 /** `to`: the folder that git has made of it; null where nothing tells. */
 interface LostLink extends Link {
   readonly to: string | null;
-}
-
-/** A folder by its real path, with the project that its repository names. */
-interface IdentifiedFolder {
-  readonly dir: string;
-  readonly identity: ProjectIdentity;
 }
 
 /** A linked folder that has moved to another path. */
@@ -171,52 +160,15 @@ export class LinkedFolders {
   async link(folder: string, options: LinkOptions = {}): Promise<BoundLink> {
     this.#underWay.begin(options.more === true);
     // git is asked about several folders at once; they are linked one after another.
-    const found = this.#identify(folder, options);
+    const { store, git, remotes } = this.#options;
+    const known = { store, git, remotes, notes: this.#notes, links: () => this.#links };
+    const found = identifyFolder(folder, options, known);
     found.catch(() => undefined);
     try {
       return await this.#inTurn(async () => this.#link(await found, options));
     } finally {
       this.#underWay.end(this.#options.book.world.monotonic());
     }
-  }
-
-  async #identify(folder: string, options: LinkOptions): Promise<IdentifiedFolder> {
-    const dir = await realPathOf(folder);
-    if (!(await isFolder(dir))) {
-      throw new AppError("not_found", `${folder} is not a folder`);
-    }
-    refuseGitsOwn(dir);
-    await refuseLostTree(dir);
-    if (await holdsHome(dir)) {
-      const whose = `${folder} is your home folder, or holds it`;
-      throw new AppError("invalid_request", `${whose}: link the folder of one project`);
-    }
-    const { git, store } = this.#options;
-    if (options.file) await refuseChosen(store.reader, git, { dir, file: options.file });
-    const identity = await identifyProject(git, dir);
-    // Its name is sent to the service. The folder's, or the repository's, may hold a secret.
-    const hide = await secretHider();
-    const named = { ...identity, name: hide(identity.name) };
-    return { dir, identity: await this.#byKnownName(dir, named, options) };
-  }
-
-  /**
-   * The identity under its former id, if this home or the service knows that. Machines that linked
-   * the repository earlier then go on to share the project with those that link it now.
-   */
-  async #byKnownName(dir: string, identity: ProjectIdentity, { id, remote }: LinkOptions) {
-    if (identity.kind === "none" || identity.formerId === undefined || id) return identity;
-    const { formerId, projectId } = identity;
-    const isKnown = (project: ProjectId) =>
-      this.#options.remotes.bindingOf(project) !== undefined ||
-      this.#links.some((link) => link.projectId === project);
-    if (isKnown(formerId)) return identityAmong(identity, [formerId]);
-    if (isKnown(projectId)) return identity;
-    const { view } = this.#options.remotes;
-    const meant =
-      remote === undefined ? view.default : view.remotes.find(({ name }) => name === remote);
-    const has = await this.#notes.hasFormer(dir, { account: meant?.account, formerId });
-    return has ? identityAmong(identity, [formerId]) : identity;
   }
 
   /**
@@ -487,16 +439,6 @@ export class LinkedFolders {
   }
 }
 
-function isIn(folder: string, dir: string): boolean {
-  return folder === dir || folder.startsWith(dir.endsWith(sep) ? dir : `${dir}${sep}`);
-}
-
-/** Otherwise everything that the user has would be one project. */
-async function holdsHome(dir: string): Promise<boolean> {
-  const home = await realPathOf(homedir());
-  return isIn(home, dir);
-}
-
 function dirOf({ dir }: { readonly dir: string }): string {
   return dir;
 }
@@ -505,12 +447,4 @@ function dirOf({ dir }: { readonly dir: string }): string {
 async function goneOf(links: readonly Link[]): Promise<readonly Link[]> {
   const there = await Promise.all(links.map(({ dir }) => isFolder(dir)));
   return links.filter((_, at) => !there[at]);
-}
-
-async function isFolder(dir: string): Promise<boolean> {
-  try {
-    return (await stat(dir)).isDirectory();
-  } catch {
-    return false;
-  }
 }

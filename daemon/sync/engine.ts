@@ -4,8 +4,7 @@ import type { ProjectId } from "../../shared/ids.ts";
 import type { Log } from "../../shared/log.ts";
 import type { Reason } from "../../shared/reasons.ts";
 import { projectOf } from "../../shared/replica/document/address.ts";
-import type { DocumentChanges } from "../../shared/replica/document/document.ts";
-import { DERIVED_KEY, OWN_METADATA_PREFIX } from "../../shared/replica/document/own-metadata.ts";
+import { isOfEntries } from "../../shared/replica/document/own-metadata.ts";
 import type { CommittedRow } from "../../shared/replica/store/open-document.ts";
 import type { Account } from "../../shared/wire/account.ts";
 import { randomFraction, type Timer, type World } from "../../shared/world.ts";
@@ -494,11 +493,4 @@ const whyOf = ({ code, message }: Failure): Failure => ({ code, message });
 function failedHere(thrown: unknown): Outcome<never> {
   const why = failureBy({ code: "call-failed-here", said: fileFailure(thrown) });
   return { kind: "unreachable", ...why };
-}
-
-/** Whether somebody wrote entries. What is read in manifests is metadata, as what is known is. */
-function isOfEntries({ memoryKeys, metadataKeys }: DocumentChanges): boolean {
-  if (memoryKeys.size > 0) return true;
-  if (metadataKeys.has(DERIVED_KEY)) return false;
-  return [...metadataKeys].some((key) => !key.startsWith(OWN_METADATA_PREFIX));
 }

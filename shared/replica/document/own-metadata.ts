@@ -60,3 +60,16 @@ export const JOINED_PREFIX = `${OWN_METADATA_PREFIX}joined/`;
  * Files of other machines are asked about.
  */
 export const BEGUN_KEY = `${OWN_METADATA_PREFIX}begun`;
+
+/**
+ * Whether somebody wrote entries: memories, or metadata that are not the program's own. What was
+ * read in manifests is written as metadata, too.
+ */
+export function isOfEntries({
+  memoryKeys,
+  metadataKeys,
+}: Readonly<Record<"memoryKeys" | "metadataKeys", ReadonlySet<string>>>): boolean {
+  if (memoryKeys.size > 0) return true;
+  if (metadataKeys.has(DERIVED_KEY)) return false;
+  return [...metadataKeys].some((key) => !key.startsWith(OWN_METADATA_PREFIX));
+}

@@ -9,7 +9,7 @@ function importedFrom(file: string, from: string, to: string): Replacement {
 
 /** They work with people's files and folders, and with git's. */
 const FILES = [
-  "daemon/links/linked-folders.ts",
+  "daemon/links/identify-folder.ts",
   "daemon/files/saves/begun-write.ts",
   "daemon/links/find-moved.ts",
   "daemon/disk/flush-folder.ts",
