@@ -18,7 +18,8 @@ export interface RegularLooksOptions {
  * whoever asks during a look gets another one after it.
  *
  * ```
- * const looks = new RegularLooks({ world, log, look, restMs: () => 5000, failed: "not looked at" });
+ * const failed = "the folder was not looked at";
+ * const looks = new RegularLooks({ world, log, look, restMs: () => 5000, failed });
  * await looks.look();
  * await looks.stop();
  * ```
