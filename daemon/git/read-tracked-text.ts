@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import type { BigIntStats } from "node:fs";
 import { readFile, stat } from "node:fs/promises";
+import { join } from "node:path";
 import { messageOf } from "../../shared/errors.ts";
 import type { Reason } from "../../shared/reasons.ts";
 import type { World } from "../../shared/world.ts";
@@ -14,6 +15,8 @@ import type { PlacedFile } from "./working-tree.ts";
 
 /** File and HEAD must have stayed unchanged for this long. */
 export const QUIET_MS = 1000;
+/** Or HEAD and index for this long, since the first change of a file that never stays unchanged. */
+export const RESTLESS_MS = 10_000;
 /** Larger files are not read. */
 const READ_BYTES_MAX = 16 * 1024 * 1024;
 
@@ -22,6 +25,10 @@ export interface Sighting {
   readonly seen: string;
   /** By the world's monotonic clock. */
   readonly sinceMs: number;
+  /** What git had checked out, and its index. */
+  readonly still: string;
+  /** Since when there are changes that were not read, while git left all of that as it is. */
+  readonly unreadMs: number | undefined;
   /** What git kept outside of HEAD when that was first seen; see `listKept`. */
   readonly kept: readonly string[];
   /** How HEAD had come there; see `readHeadEntry`. */
@@ -73,6 +80,10 @@ export type TrackedRead =
  * clock measures that time, not the file's timestamp: clocks of file systems differ from ours, and
  * a large checkout writes a file long before it ends.
  *
+ * A file that some program keeps writing never stays the same. Whoever checks a commit out writes
+ * the index, too, before HEAD. So if HEAD and index were as they are before the file changed, and
+ * for `RESTLESS_MS` since, it was not git that changed it, and its text is read as it is.
+ *
  * The caller checks whether `head` is the default branch. Two git processes, three in the reftable
  * format, and three more for a file or a HEAD that was not seen before. Never rejects because of
  * git or the file system.
@@ -85,12 +96,14 @@ export async function readTrackedText(
   const startedMs = world.monotonic();
   try {
     const look = await lookOnce(git, file);
-    if (look.kind !== "stood") return look;
-    const seen = seenBy(file, look);
+    if (look.kind !== "stood") return look.why.code === "being-written" ? goOn(look, last) : look;
+    const { seen, still } = seenBy(file, look);
     if (last?.seen === seen) return settle(look, last, startedMs);
     const [kept, headEntry] = await Promise.all([listKept(git, file), readHeadEntry(git, file)]);
     // From the end of one look to the start of the next: the time of a slow look does not count.
-    return settle(look, { seen, sinceMs: world.monotonic(), kept, headEntry }, startedMs);
+    const sinceMs = world.monotonic();
+    const unreadMs = last?.still === still ? (last.unreadMs ?? sinceMs) : undefined;
+    return settle(look, { seen, still, sinceMs, unreadMs, kept, headEntry }, startedMs);
   } catch (thrown) {
     if (thrown instanceof GitTrouble) return notNow({ code: "git-failed", ...thrown.why });
     throw thrown;
@@ -103,9 +116,10 @@ interface Look {
   readonly bytes: Buffer | undefined;
   readonly savedAt: number | undefined;
   readonly fileSignature: string;
+  readonly indexSignature: string;
 }
 
-async function lookOnce(git: Git, file: PlacedFile): Promise<Look | TrackedRead> {
+async function lookOnce(git: Git, file: PlacedFile): Promise<Look | NotNow> {
   const headBefore = await headSignature(file.tree);
   const before = await readActivity(file.tree);
   if (before.locked) return notNow({ code: "leave-busy", operation: "locked" });
@@ -121,25 +135,44 @@ async function lookOnce(git: Git, file: PlacedFile): Promise<Look | TrackedRead>
   if (read.bytes === undefined && entry.skipped) return notNow({ code: "not-checked-out" });
   if (headBefore !== (await headSignature(file.tree))) return notNow({ code: "head-moved" });
   const { bytes, savedAt, signature: fileSignature } = read;
-  return { kind: "stood", head: refs.head, bytes, savedAt, fileSignature };
+  // Last of all: what had a lock while the file was read has written it by now.
+  const indexSignature = await readIndexSignature(file.tree);
+  return { kind: "stood", head: refs.head, bytes, savedAt, fileSignature, indexSignature };
 }
 
-function seenBy(file: PlacedFile, look: Look): string {
-  return JSON.stringify([file.path, look.head.branch, look.head.commit, look.fileSignature]);
+function seenBy(
+  file: PlacedFile,
+  { head, fileSignature, indexSignature }: Look,
+): Pick<Sighting, "seen" | "still"> {
+  const at = [file.path, head.branch, head.commit];
+  return {
+    seen: JSON.stringify([...at, fileSignature]),
+    still: JSON.stringify([...at, indexSignature]),
+  };
 }
 
 function settle(look: Look, sighting: Sighting, startedMs: number): TrackedRead {
-  if (startedMs - sighting.sinceMs < QUIET_MS) {
+  if (startedMs < settledAt(sighting)) {
     // It need not have changed: whoever looks for the first time can't tell.
     return { ...notNow({ code: "not-now" }), sighting };
   }
   const { bytes, savedAt, head } = look;
-  return { kind: "read", bytes, savedAt, head, sighting };
+  return { kind: "read", bytes, savedAt, head, sighting: { ...sighting, unreadMs: undefined } };
+}
+
+/** What a look has seen is read then, if it is still there. */
+function settledAt({ sinceMs, unreadMs }: Sighting): number {
+  return Math.min(sinceMs + QUIET_MS, (unreadMs ?? sinceMs) + RESTLESS_MS);
+}
+
+/** A file that is being written is no other one than the last look saw. */
+function goOn(look: NotNow, last: Sighting | undefined): NotNow {
+  return last ? { ...look, sighting: { ...last, seen: "" } } : look;
 }
 
 /** For how many more milliseconds what a look has seen has to stay as it is. */
 export function quietLeft(sighting: Sighting | undefined, world: Pick<World, "monotonic">): number {
-  return sighting ? Math.max(0, sighting.sinceMs + QUIET_MS - world.monotonic()) : QUIET_MS;
+  return sighting ? Math.max(0, settledAt(sighting) - world.monotonic()) : QUIET_MS;
 }
 
 interface WholeFile {
@@ -172,6 +205,12 @@ function signatureOf(stats: BigIntStats, bytes: Buffer): string {
   const { dev, ino, size, mtimeNs, ctimeNs } = stats;
   const digest = createHash("sha256").update(bytes).digest("hex");
   return [dev, ino, size, mtimeNs, ctimeNs, digest].join(" ");
+}
+
+/** Changes whenever git writes the index, as it does before it moves HEAD. */
+async function readIndexSignature({ gitDir }: PlacedFile["tree"]): Promise<string> {
+  const index = await stat(join(gitDir, "index"), { bigint: true }).catch(() => undefined);
+  return index ? [index.dev, index.ino, index.size, index.mtimeNs, index.ctimeNs].join(" ") : "";
 }
 
 function isMissing(thrown: unknown): boolean {

@@ -1,5 +1,5 @@
 import { expect } from "bun:test";
-import { readFile, stat } from "node:fs/promises";
+import { appendFile, readFile, stat } from "node:fs/promises";
 import { type Lab, scenario, sharedEmulator } from "../support/lab.ts";
 import type { Machine } from "../support/machine.ts";
 import { waitFor } from "../support/wait-for.ts";
@@ -152,4 +152,16 @@ scenario("during a merge the file is left alone, and written when it is over", a
   await waitFor("the change after the merge", async () => {
     return (await read(b)) === `${START}\nFrom a.\n`;
   });
+});
+
+scenario("a tracked file that is appended to all the time is sent all the same", async (lab) => {
+  const [a, b] = await startTracked(lab, "restless");
+  let lines = 0;
+  const everyTurn = async () => {
+    lines += 1;
+    await appendFile(`${a.folder}/${FILE}`, `- line ${lines}\n`);
+    return (await b.doc((await b.projectOf()).id)).includes("- line 1\n");
+  };
+  await waitFor("the other machine to have the first line", everyTurn);
+  expect((await a.memsync("conflicts")).trim()).toBe("no conflicts");
 });

@@ -1,8 +1,9 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import { execFileSync } from "node:child_process";
-import { mkdir, rm, symlink, utimes } from "node:fs/promises";
+import { appendFile, mkdir, rm, symlink, utimes } from "node:fs/promises";
 import {
   QUIET_MS,
+  RESTLESS_MS,
   readTrackedText,
   type Sighting,
   type TrackedRead,
@@ -151,6 +152,48 @@ describe("the quiet second", () => {
     await watch.look();
     const read = await watch.look(QUIET_MS);
     expect(read).toMatchObject({ kind: "read", head: { branch: "main", commit: tip } });
+  });
+});
+
+describe("a file that is never quiet", () => {
+  /** Appends a line every 0.7 seconds. Resolves with what is read, and when. */
+  async function appended(folder: string, whileAppended: (turn: number) => Promise<unknown>) {
+    const watch = createWatch(await place(folder));
+    await watch.look();
+    await watch.look(QUIET_MS);
+    const step = 0.7 * QUIET_MS;
+    for (let turn = 1; turn <= 40; turn += 1) {
+      await appendFile(`${folder}/${NAME}`, `\nline ${turn}`);
+      await whileAppended(turn);
+      const read = await watch.look(step);
+      if (read.kind === "read") return { atMs: turn * step, text: told(read), watch };
+    }
+    return undefined;
+  }
+
+  test("a file that is always written is read ten seconds after its first change, and again", async () => {
+    const folder = await twoBranches("restless");
+    const first = await appended(folder, async () => {});
+    expect(first?.text).toEndWith("line 16");
+    expect(first?.atMs).toBeLessThanOrEqual(RESTLESS_MS + 2 * QUIET_MS);
+    await appendFile(`${folder}/${NAME}`, "\nmore");
+    expect(told((await first?.watch.look(QUIET_MS / 2)) as TrackedRead)).toBe("not-now");
+  });
+
+  test("a file that is always written waits anew when git writes its index or HEAD", async () => {
+    const works: readonly ((folder: string) => Promise<unknown>)[] = [
+      (folder) => run(folder, "update-index", "--force-write-index"),
+      (folder) => run(folder, "commit", "-q", "--allow-empty", "-m", "empty"),
+      (folder) => sandbox.write(`${folder}/.git/index.lock`, ""),
+    ];
+    for (const [nth, work] of works.entries()) {
+      const folder = await twoBranches(`restless-git-${nth}`);
+      const read = await appended(folder, async (turn) => {
+        await rm(`${folder}/.git/index.lock`, { force: true });
+        if (turn % 10 === 0) await work(folder);
+      });
+      expect(read).toBeUndefined();
+    }
   });
 });
 

@@ -80,8 +80,8 @@ export const GIT: readonly Mutation[] = [
     "a tracked file need not stand still",
     "a file in the middle of a checkout is nobody's save",
     "daemon/git/read-tracked-text.ts",
-    "if (startedMs - sighting.sinceMs < QUIET_MS) {",
-    "if (startedMs - sighting.sinceMs < -QUIET_MS) {",
+    "return Math.min(sinceMs + QUIET_MS,",
+    "return Math.min(sinceMs - QUIET_MS,",
   ),
   mutation(
     "the index's lock is not looked at",
