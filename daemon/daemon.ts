@@ -267,7 +267,10 @@ export class Daemon implements Controlled {
   }
 
   get introduction(): Introduction {
-    return this.#options.introduction;
+    const { default: remote } = this.#remotes.view;
+    const token = (remote && this.#remotes.find(remote.account))?.service.tokenDigest ?? null;
+    const service = remote && { url: remote.url ?? null, token };
+    return { ...this.#options.introduction, service };
   }
 
   async status(): Promise<DaemonStatus> {

@@ -5,6 +5,7 @@ import { CommandFailed } from "../screen/errors.ts";
 import { sayAside } from "../screen/output.ts";
 import { contactDaemon, type GatewayClient } from "./daemon-contact.ts";
 import { replaceDaemon } from "./replace-daemon.ts";
+import { sayNote, unusedHere } from "./unused-variables.ts";
 
 export type { GatewayClient } from "./daemon-contact.ts";
 
@@ -21,6 +22,7 @@ export async function findDaemon(
   const age = ageOf(daemon.introduction);
   if (age === "older") return await replaceDaemon(home, daemon);
   if (age === "newer") refuseOrTell(daemon.introduction);
+  for (const note of unusedHere(process.env, daemon.introduction)) sayNote(note);
   return daemon;
 }
 

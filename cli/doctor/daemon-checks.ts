@@ -44,7 +44,7 @@ export async function checkDaemon(env: Environment): Promise<Finding> {
 async function serviceFinding(env: Environment): Promise<Finding | undefined> {
   const daemon = await contactDaemon(env.home);
   const note = daemon && otherService(env, daemon.introduction);
-  return note && noted("daemon-another-service", note.detail, note.mend);
+  return note && noted(note.code, note.detail, note.mend);
 }
 
 function versionFinding({ version }: DaemonStatus): Finding {

@@ -34,6 +34,11 @@ export const FINDINGS = {
     "warning",
     "the daemon runs with another service than this shell names",
   ],
+  "daemon-another-token": [
+    "daemon",
+    "warning",
+    "the daemon runs with another token than this shell's",
+  ],
   "daemon-running": ["daemon", "ok", "the daemon runs"],
   "daemon-other-version": ["daemon", "warning", "the daemon is of another version"],
   "files-failing": ["files", "wrong", "a followed file can't be read"],

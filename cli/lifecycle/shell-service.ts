@@ -2,18 +2,13 @@ import { EMBEDDED } from "../../daemon/home/remote.ts";
 import { listRemotes } from "../../daemon/home/remote-store.ts";
 import type { DaemonStatus } from "../../daemon/status/status.ts";
 import type { Introduction } from "../../daemon/supervise/introduction.ts";
+import { type ShellNote, sayNote, unusedHere } from "../contact/unused-variables.ts";
 import type { Environment } from "../place/environment.ts";
 import { gatewayPort } from "../place/gateway-port.ts";
 import { withLocal } from "../place/place.ts";
 import { sayAside } from "../screen/output.ts";
 
-/** Something unexpected about the service that a shell names, with advice. */
-export interface ShellNote {
-  readonly detail: string;
-  readonly mend: string;
-}
-
-export const UNUSED_TOKEN: ShellNote = {
+export const UNUSED_TOKEN = {
   detail: "MEMSYNC_TOKEN is set without MEMSYNC_URL, and the embedded service takes no token",
   mend: "set MEMSYNC_URL to the service that the token is of, or unset MEMSYNC_TOKEN",
 };
@@ -21,25 +16,26 @@ export const UNUSED_TOKEN: ShellNote = {
 function unusedToken(
   { serviceUrl, serviceToken }: Pick<Environment, "serviceUrl" | "serviceToken">,
   { service }: Pick<DaemonStatus, "service">,
-): ShellNote | undefined {
+): typeof UNUSED_TOKEN | undefined {
   const isUnused = serviceToken !== undefined && serviceUrl === undefined;
   return isUnused && service.name === EMBEDDED ? UNUSED_TOKEN : undefined;
 }
 
 /**
- * For a shell that names another service than the daemon uses. The daemon's counts. An installed
- * service has the address in its unit file, so that shells need not name it.
+ * For a shell that names another service than the daemon uses, or none. The daemon's counts. An
+ * installed service has the address in its unit file, so that shells need not name it.
  */
 export function otherService(
-  { serviceUrl }: Pick<Environment, "serviceUrl">,
-  { environment, started }: Introduction,
+  { serviceUrl, variables }: Pick<Environment, "serviceUrl" | "variables">,
+  introduction: Introduction,
 ): ShellNote | undefined {
-  const its = environment.url ?? undefined;
-  if (its === serviceUrl || (started === "service" && serviceUrl === undefined)) return undefined;
-  // The value may contain a password.
-  const here = serviceUrl === undefined ? "unset" : "another";
+  const its = introduction.environment.url;
+  if (serviceUrl !== undefined || its === null || introduction.started === "service") {
+    return unusedHere(variables, introduction)[0];
+  }
   return {
-    detail: `running with MEMSYNC_URL ${its ?? "unset"}, which is ${here} here`,
+    code: "daemon-another-service",
+    detail: `running with MEMSYNC_URL ${its}, which is unset here`,
     mend: "set it here as there, or run `memsync stop` and `memsync start` to change its service",
   };
 }
@@ -81,7 +77,7 @@ export function sayOfShell(
 /** Says on standard error that the running daemon uses another service, or another port. */
 export function sayOfRunning(env: Environment, introduction: Introduction): void {
   const note = otherService(env, introduction);
-  if (note) sayAside(`${note.detail}: ${note.mend}`);
+  if (note) sayNote(note);
   const port = gatewayPort(env);
   if (port === undefined || introduction.environment.gateway_port === `${port}`) return;
   sayAside(

@@ -18,6 +18,16 @@ export interface Introduction {
   readonly pid: number;
   /** The service that its environment names. Never includes a token. */
   readonly environment: ServiceVariables;
+  /** What new projects are synced with; undefined where an older daemon does not tell. */
+  readonly service?: ServiceInUse | undefined;
+}
+
+/** A service as a running daemon uses it. */
+export interface ServiceInUse {
+  /** Null for the embedded one. */
+  readonly url: string | null;
+  /** Distinguishes its token; see `digestOfToken`. Null where it has none. */
+  readonly token: string | null;
 }
 
 /** The daemon's settings from variables. */
@@ -63,6 +73,14 @@ export function parseIntroduction(value: unknown): Introduction {
       has_token: environment.has_token === true,
       gateway_port: typeof environment.gateway_port === "string" ? environment.gateway_port : null,
     },
+    service: isObject(fields.service) ? serviceInUse(fields.service) : undefined,
+  };
+}
+
+function serviceInUse({ url, token }: Readonly<Record<string, unknown>>): ServiceInUse {
+  return {
+    url: typeof url === "string" ? url : null,
+    token: typeof token === "string" ? token : null,
   };
 }
 

@@ -178,6 +178,26 @@ scenario("`start` tells a shell that names another service than was meant", asyn
   expect((await machine.run(["start"])).stderr).toBe("");
 });
 
+scenario("a shell with another token than the daemon's is told at each command", async (lab) => {
+  const machine = await makeMachine(lab, "ann");
+  await machine.up();
+  const { url = "" } = machine.service ?? {};
+  const saved = (env: Record<string, string>) => machine.run(["set", "key", "value"], { env });
+  expect((await saved({})).stderr).toBe("");
+  const bob = await saved({ MEMSYNC_TOKEN: "mst_dev_bob" });
+  expect([bob.status, bob.stderr.replaceAll(/\s+/g, " ")]).toEqual([
+    0,
+    expect.stringContaining("MEMSYNC_TOKEN is another token here than the running daemon's"),
+  ]);
+  const slash = await saved({ MEMSYNC_URL: `${url}/` });
+  expect(slash.stderr).toBe("");
+  const elsewhere = await saved({ MEMSYNC_URL: "http://127.0.0.1:9" });
+  expect(elsewhere.stderr).toContain("MEMSYNC_URL is another here");
+  const asked = await machine.run(["doctor", "--json"], { env: { MEMSYNC_TOKEN: "mst_dev_bob" } });
+  expect(asked.stdout).toContain('"daemon-another-token"');
+  expect(bob.stderr + asked.stdout).not.toContain("mst_dev_bob");
+});
+
 scenario("several `start` at the same instant are one daemon, and all are done", async (lab) => {
   const machine = await makeMachine(lab, "at-once");
   const commands = Array.from({ length: 4 }, () => machine.spawn(["start", "--json"]));

@@ -381,7 +381,7 @@ scenario("a shell that names another service than the daemon is told", async (la
     mend: expect.stringContaining("memsync stop"),
   });
   const other = await machine.run(["doctor"], { env: { MEMSYNC_URL: "http://a:secret@host" } });
-  expect(other.stdout).toContain("which is another here");
+  expect(other.stdout).toContain("MEMSYNC_URL is another here");
   expect(other.stdout + other.stderr).not.toContain("secret");
   // What would be sent is sent by the daemon, wherever it is asked about.
   const previews = JSON.parse(await machine.memsync("preview", "--json")) as object[];
