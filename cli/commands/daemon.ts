@@ -66,6 +66,7 @@ interface LinkFlags extends JsonOption {
   readonly also?: readonly string[] | boolean;
   readonly remote?: string;
   readonly anew?: boolean;
+  readonly everywhere?: boolean;
   readonly sendIgnored?: boolean;
   readonly yes?: boolean;
 }
@@ -94,6 +95,7 @@ export function addDaemonCommands(program: Command, env: Environment): void {
       ),
     )
     .option("--no-also", "the one that counts alone has it from now on")
+    .option("--everywhere", "with --id: no machine is told any more that this project is joined")
     .option("--anew", "begin a project anew that was deleted, with the file that is here")
     .option("--send-ignored", "send what a .memsyncignore named that is gone, after asking")
     .option("--yes", "do not ask, neither that nor whether --id may mix two projects")
@@ -186,6 +188,9 @@ async function link(env: Environment, dir: string | undefined, flags: LinkFlags)
   const folder = await meantFolder(env, dir);
   await assertFolder(folder);
   const { json, yes, also, sendIgnored, ...options } = flags;
+  if (flags.everywhere && id === undefined) {
+    throw new UsageError("--everywhere needs --id, with the project that the folder stays in");
+  }
   if (id !== undefined) await agreeToRelink(env, { dir: await realPathOf(folder), id }, { yes });
   const daemon = await getDaemon(env);
   const place = { dir: await realPathOf(folder), project: id };
@@ -225,7 +230,10 @@ async function link(env: Environment, dir: string | undefined, flags: LinkFlags)
   }
   for (const line of settledJoinLines(linked)) sayAside(line);
   if (deletion) sayAside(wasDeleted(name, deletion));
-  else if (flags.anew && !linked.begun) {
+  if (flags.everywhere && linked.joins?.ended.length === 0) {
+    sayAside(`${name} is joined to no other project: there was nothing to end`);
+  }
+  if (flags.anew && !deletion && !linked.begun) {
     sayAside(`${name} was not deleted: there was nothing to begin anew, and nothing has changed`);
   }
   await sayMeant(env, dir, linked.dir);

@@ -20,7 +20,8 @@ export function settledJoinLines({ name, projectId, left, joins }: BoundLink): s
     ...(joins?.declined ?? []).map(
       (join) =>
         `${name} stays as it is on this machine, and nothing more is said here of its being ` +
-        `joined to ${nameOf(join)}; \`memsync link --id ${join.to}\` still joins it`,
+        `joined to ${nameOf(join)}; \`memsync link --id ${join.to}\` still joins it, and ` +
+        `\`memsync link --id ${projectId} --everywhere\` ends that for every machine`,
     ),
   ];
 }

@@ -23,6 +23,7 @@ export interface Controlled {
       readonly file?: FollowedName;
       readonly remote?: string;
       readonly anew?: boolean;
+      readonly everywhere?: boolean;
       readonly sendIgnored?: readonly string[];
       readonly more?: boolean;
     },
@@ -85,18 +86,7 @@ export function createControl(daemon: () => Controlled): Control {
       case "GET status":
         return Response.json(await daemon().status());
       case "POST link":
-        return Response.json(
-          await daemon().link(textOf(body, "dir"), {
-            ...(typeof body.id === "string" && { id: projectIdOf(body.id) }),
-            ...(typeof body.write === "boolean" && { write: body.write }),
-            ...(typeof body.file === "string" && { file: fileOf(body.file) }),
-            ...(body.also !== undefined && { also: alsoOf(body.also) }),
-            ...(typeof body.remote === "string" && { remote: body.remote }),
-            ...(body.anew === true && { anew: true }),
-            ...(Array.isArray(body.sendIgnored) && { sendIgnored: body.sendIgnored.map(String) }),
-            ...(body.more === true && { more: true }),
-          }),
-        );
+        return Response.json(await daemon().link(textOf(body, "dir"), linkOptionsOf(body)));
       case "POST unlink":
         return Response.json({ unlinked: await daemon().unlink(textOf(body, "dir")) });
       case "POST visit":
@@ -151,6 +141,22 @@ export function createControl(daemon: () => Controlled): Control {
       default:
         throw new AppError("not_found", "the daemon has no such call");
     }
+  };
+}
+
+type LinkOptions = Parameters<Controlled["link"]>[1];
+
+function linkOptionsOf(body: Readonly<Record<string, unknown>>): LinkOptions {
+  return {
+    ...(typeof body.id === "string" && { id: projectIdOf(body.id) }),
+    ...(typeof body.write === "boolean" && { write: body.write }),
+    ...(typeof body.file === "string" && { file: fileOf(body.file) }),
+    ...(body.also !== undefined && { also: alsoOf(body.also) }),
+    ...(typeof body.remote === "string" && { remote: body.remote }),
+    ...(body.anew === true && { anew: true }),
+    ...(body.everywhere === true && { everywhere: true }),
+    ...(Array.isArray(body.sendIgnored) && { sendIgnored: body.sendIgnored.map(String) }),
+    ...(body.more === true && { more: true }),
   };
 }
 

@@ -36,6 +36,8 @@ export interface LinkOptions {
   readonly remote?: string;
   /** Begins a deleted project again. */
   readonly anew?: boolean;
+  /** Ends every join of the project that `id` names, whoever made it. */
+  readonly everywhere?: boolean;
   /** Folders whose file of ignored names is gone, and counts no more. */
   readonly sendIgnored?: readonly string[];
   /** Another folder is linked right after this one, so that a call about both can wait for it. */
@@ -151,7 +153,9 @@ export async function writeLink(
   });
   if (options.also?.length === 0) await forgetAlso(db, dir);
   if (options.file) await turnToFile(db, dir, options.file);
-  const joins = options.id ? await settleJoins(context, account, relinked) : undefined;
+  const joins = options.id
+    ? await settleJoins(context, account, { ...relinked, isForAll: options.everywhere })
+    : undefined;
   return { account, begun, left: left ? former : undefined, joins };
 }
 

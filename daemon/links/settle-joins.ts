@@ -17,7 +17,7 @@ import { listToldJoins } from "../status/joined-projects.ts";
 
 /** What it has settled that somebody named the project of a folder. */
 export interface SettledJoins {
-  /** This machine's own, which were true no more: other machines are told that it went back. */
+  /** Those that are true no more: the machines that have followed are told that it went back. */
   readonly ended: readonly ProjectJoin[];
   /** What nothing is said of here any more. Other machines are not touched. */
   readonly declined: readonly ProjectJoin[];
@@ -35,10 +35,13 @@ export async function settleJoins(
     former,
     link,
     derivedId,
+    isForAll = false,
   }: {
     readonly former: Link | undefined;
     readonly link: Link;
     readonly derivedId: ProjectId | undefined;
+    /** Ends other machines' joins, too: the home that made one may be lost. */
+    readonly isForAll?: boolean | undefined;
   },
 ): Promise<SettledJoins> {
   const { db } = context;
@@ -55,11 +58,14 @@ export async function settleJoins(
     });
   const { home } = open.author;
   const ended = joinsIn(open.document).filter((join) => {
-    return home !== undefined && join.home === home && join.of === of && !isIn(join.to);
+    const isOwn = home !== undefined && join.home === home && join.of === of;
+    return (isOwn || isForAll) && !isIn(join.to);
   });
   endJoins(open.document, ended);
   await context.flush(open);
-  for (const { to } of ended) await tellOfReturn(context, account, { of, from: to, link });
+  for (const each of ended) {
+    await tellOfReturn(context, account, { of: each.of, from: each.to, link });
+  }
   if (former?.projectId !== project) return { ended, declined: [] };
   const declined = (await listToldJoins(db, { project, links })).map(({ join }) => join);
   for (const join of declined) await declineJoin(db, project, join);

@@ -136,6 +136,32 @@ scenario("a machine that stays in a project says so by one command", async (lab)
   await untilTold(late.machine, `x is joined to y (${ids.y}) on `);
 });
 
+scenario("a join whose home is lost is ended for all machines by one command", async (lab) => {
+  const lap = await machineWithBoth(lab, "lap", "lost");
+  const desk = await machineWithBoth(lab, "desk", "lost");
+  const third = await machineWithBoth(lab, "third", "lost");
+  const { ids } = lap;
+  await lap.machine.memsync("link", "--id", ids.y, "--yes");
+  await lap.machine.memsync("sync");
+  await lap.machine.memsync("stop");
+  await untilTold(third.machine, `x is joined to y (${ids.y}) on `);
+  await third.say(third.folders.x, "link", "--id", ids.y, "--yes");
+  await untilTold(desk.machine, `x is joined to y (${ids.y}) on `);
+  const stays = await desk.machine.run(["link", "--id", ids.x]);
+  expect(inOneLine(stays.stderr)).toContain(`\`memsync link --id ${ids.x} --everywhere\` ends`);
+  const ended = await desk.machine.run(["link", "--id", ids.x, "--everywhere"]);
+  expect(inOneLine(ended.stderr)).toContain("are told that it is x again");
+  await desk.machine.memsync("sync");
+  await untilTold(third.machine, `joined to x (${ids.x}) on `);
+  const late = await machineWithBoth(lab, "late", "lost");
+  await late.machine.memsync("sync");
+  expect((await late.machine.run(["projects"])).stderr).not.toContain("joined");
+  const again = await desk.machine.run(["link", "--id", ids.x, "--everywhere"]);
+  expect(inOneLine(again.stderr)).toContain("there was nothing to end");
+  const alone = await desk.machine.run(["link", "--everywhere"]);
+  expect([alone.status, alone.stdout]).toEqual([2, ""]);
+});
+
 scenario("a folder that is linked back after it was unlinked is told to all", async (lab) => {
   const lap = await machineWithBoth(lab, "lap", "back");
   const desk = await machineWithBoth(lab, "desk", "back");
