@@ -42,7 +42,7 @@ import { joinedLines } from "../views/joined-view.ts";
 import { machineLines } from "../views/machine-lines.ts";
 import { oddIgnoreLines } from "../views/odd-ignore-lines.ts";
 import { isGone } from "../views/project-list.ts";
-import { layerLine } from "../views/seen-by.ts";
+import { layerLine, moveAllShown } from "../views/seen-by.ts";
 import { unfollowedLines } from "../views/status-view.ts";
 import { unlinkedLines } from "../views/waiting-view.ts";
 import { localAudience } from "../writes/audience.ts";
@@ -244,6 +244,7 @@ export function homeStatusLines(
       : []),
     ...unlinkedLines(status.unlinked, several),
     ...own.flatMap((layers) => layerLines(layers, several)),
+    ...leftEmbeddedLines(own),
     ...machineLines(status.machine),
     ...heldLines(status.held, status.projects, several),
     ...oddIgnoreLines(status.ignore_lines),
@@ -261,6 +262,17 @@ function layerLines({ remote, audience, user, global }: HomeLayers, several: boo
   const whose = { remote: several ? (remote ?? undefined) : undefined, audience };
   const saved = (memories: number) => `${count(memories, "memory", "memories")} saved`;
   return [layerLine("user", whose, saved(user)), layerLine("global", whose, saved(global))];
+}
+
+/** What `login --move` has not moved yet, if anything. */
+function leftEmbeddedLines(own: readonly HomeLayers[]): string[] {
+  const left = own.find((layers) => layers.remote === EMBEDDED && !layers.default);
+  const to = own.find((layers) => layers.default);
+  if (!left || !to?.remote) return [];
+  const { global } = left;
+  return [
+    `remote    embedded: ${moveAllShown({ name: to.remote, audience: to.audience, global })}`,
+  ];
 }
 
 function projectLines(project: HomeProject, isHere: boolean, several: boolean): string[] {

@@ -33,6 +33,22 @@ export function layerLine(
   return `${layer.padEnd(LABEL_WIDTH)}${at}seen by ${whom}: ${rest}`;
 }
 
+/**
+ * How what the embedded service still has gets to a remote, and who sees it then. `login --move`
+ * leaves `global` there until somebody has agreed to that.
+ */
+export function moveAllShown(remote: {
+  readonly name: string;
+  readonly audience: AudienceView | null;
+  readonly global: number;
+}): string {
+  const { name, audience, global } = remote;
+  const moves = `\`memsync login --remote ${name} --move\` moves it all to ${name}`;
+  if (global === 0 || !isShared(audience)) return moves;
+  const agrees = audience.agreed ? "" : "; it asks first, or takes --yes for an answer";
+  return `${moves}, where global is seen by ${seenBy(audience)}${agrees}`;
+}
+
 /** Who can read what is in `global`, in words that follow "seen by". */
 export function seenBy(audience: AudienceView | null): string {
   if (audience === null) return "you alone";

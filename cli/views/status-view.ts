@@ -36,7 +36,7 @@ import { memoryFolderLines } from "./memory-folders-view.ts";
 import { oddFolders } from "./odd-folders.ts";
 import { oddIgnoreLines } from "./odd-ignore-lines.ts";
 import { personalLines } from "./personal-view.ts";
-import { layerLine } from "./seen-by.ts";
+import { layerLine, moveAllShown } from "./seen-by.ts";
 import { isEmbedded, shownRemotes } from "./shown-remotes.ts";
 import { tokenExpiryLines } from "./token-expiry.ts";
 import { refusedShown, unlinkedLines, waitingShown } from "./waiting-view.ts";
@@ -164,7 +164,7 @@ type Time = Required<Pick<StatusView, "now" | "calm">>;
 function serviceLines({ remotes, home }: DaemonStatus, several: boolean, time: Time): string[] {
   const elsewhere = remotes.filter((each) => !isEmbedded(each));
   const to = elsewhere.find((each) => each.default) ?? elsewhere[0];
-  const place = { home, to: to?.name };
+  const place = { home, to };
   return remotes.flatMap((remote) => {
     const { name, service, default: isDefault } = remote;
     const who = several ? `remote    ${name}${isDefault ? " (default)" : ""}` : "service";
@@ -186,7 +186,7 @@ function unusedLines({ unused_remotes: unused }: DaemonStatus): string[] {
 /** Where the embedded service is kept, and the remote that what it has can be moved to. */
 interface Place {
   readonly home: string;
-  readonly to: string | undefined;
+  readonly to: Pick<RemoteStatus, "name" | "audience"> | undefined;
 }
 
 /** The state of the contact with a service: one word for each state, and details. */
@@ -202,7 +202,7 @@ function contactLine(remote: RemoteStatus, { home, to }: Place, time: Time): str
       return `embedded, kept in ${tilde(home)}: ${
         to === undefined
           ? "`memsync login` syncs with other machines"
-          : `\`memsync login --remote ${to} --move\` moves it all to ${to}`
+          : moveAllShown({ ...to, global: remote.global.memories })
       }`;
     case "connected":
       return `${name}   connected${message === null ? "" : ` (${message})`}`;

@@ -260,11 +260,13 @@ scenario(
       expect(shown.replace(/\s+/g, " ")).toMatch(
         /`memsync login --remote \S+ --move` moves it later/,
       );
-      await mover.up();
-      const status = await mover.memsync("status");
-      expect(status).toMatch(
-        /embedded, kept in \S+: `memsync login --remote \S+ --move` moves it all/,
+      const move = "`memsync login --remote \\S+ --move` moves it all to \\S+";
+      const left = new RegExp(
+        `${move}, where global is seen by everybody in acme \\(3 users.*--yes`,
       );
+      expect((await mover.memsync("status")).replace(/\s+/g, " ")).toMatch(left);
+      await mover.up();
+      expect((await mover.memsync("status")).replace(/\s+/g, " ")).toMatch(left);
     }),
   { needs: TERMINALS },
 );
