@@ -41,6 +41,31 @@ test("what a program has written half of between two looks changes nothing", asy
   expect(await a.history(INDEX)).toEqual([FIRST]);
 });
 
+for (const isHeard of [true, false]) {
+  test(`what is left of a longer index while a shorter one is written over it is nobody's line, ${isHeard ? "heard of" : "looked at"}`, async () => {
+    const others = `${FIRST}- a typo\n`;
+    b.save(INDEX, others);
+    await settleMemories(a, b);
+    expect(a.read(INDEX)).toBe(others);
+    const own = FIRST.replace("- [One]", "- of a\n- [One]");
+    const left = others.slice(own.length);
+    expect(left).toBe("o\n");
+    if (isHeard) await a.saveHeard(INDEX, own + left);
+    else {
+      a.save(INDEX, own + left);
+      await a.keeper.look();
+    }
+    await a.saveHeard(INDEX, own);
+    await settleMemories(a, b);
+    for (const each of [a, b]) {
+      const lines = each.read(INDEX)?.split("\n");
+      expect(lines).toContain("- a typo");
+      expect(lines).toContain("- of a");
+      expect(lines).not.toContain("o");
+    }
+  });
+}
+
 test("a text that an older file replaces before the look is taken with it, and does not come again", async () => {
   for (const machine of [a, b]) machine.world.advance(61_000);
   await settleMemories(a, b);

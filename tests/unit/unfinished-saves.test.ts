@@ -89,6 +89,33 @@ test("what others write comes into a file that is being written only once that i
   expect(a.file().replace(OF_B, "")).toBe(NEXT);
 });
 
+for (const [what, next] of [
+  ["a line", START.replace("make test", "make")],
+  ["without a last line break", START.replace("# Guide\n", "# G\n").trimEnd()],
+  ["so that a line stands twice", START.replace("# Guide\n\nBuild with make.\n\n", "")],
+] as const) {
+  test(`a shorter text that is written over the former one, ${what}, is taken without what was left of that`, async () => {
+    const left = next + Buffer.from(START).subarray(Buffer.byteLength(next)).toString();
+    await a.saveAndLook(left);
+    expect(await a.doc()).toBe(START);
+    await a.saveAndLook(next);
+    await a.settle();
+    expect(await a.doc()).toBe(next);
+  });
+}
+
+for (const [what, next] of [
+  ["whose lines changed places", START.replace(/(Build.*\n)\n(Test.*\n)/, "$2\n$1")],
+  ["with another word of the same length", START.replace("make.", "cake.")],
+] as const) {
+  test(`a text as long as before ${what} arrives at once`, async () => {
+    expect(next.length).toBe(START.length);
+    expect(next).not.toBe(START);
+    await a.saveAndLook(next);
+    expect(await a.doc()).toBe(next);
+  });
+}
+
 test("pieces that end inside a line are not in the history, whole lines are", async () => {
   const before = (await a.saves()).outcomes.length;
   for (const length of [5, 20, 24]) {

@@ -3,7 +3,12 @@ import { splitForm } from "../../../shared/replica/text/text-form.ts";
 import type { World } from "../../../shared/world.ts";
 import type { CameLine } from "../../files/arrivals/line-arrival-store.ts";
 import { takenUnseen } from "../../files/arrivals/unseen-lines.ts";
-import { isUnfinished, UNFINISHED_MS, UNFINISHED_MS_MAX } from "../../files/state/unfinished.ts";
+import {
+  isUncut,
+  isUnfinished,
+  UNFINISHED_MS,
+  UNFINISHED_MS_MAX,
+} from "../../files/state/unfinished.ts";
 import type { MemoryFile } from "../../home/memory-files.ts";
 import type { DaemonTables } from "../../home/tables.ts";
 import { noteWaiting } from "../../home/waiting-since.ts";
@@ -75,8 +80,9 @@ export class UnfinishedMemories {
   }
 }
 
-/** Whether a text looks half written. */
+/** Whether a text looks half written. What is left of the former one may be of any line of that. */
 export function mayBeHalf({ former, file, unseen }: ChangedMemory): boolean {
+  if (former && isUncut(former.text, file.content)) return true;
   return isUnfinished(former && stateOf(expectedOf(former, file, unseen)), file);
 }
 

@@ -20,7 +20,8 @@ const REPLACED_MIN = 3;
  * Whether a program may still be writing this text in place of the former one: it ends inside a
  * line and the former did not, or the former's end is missing. Less stands in its place, or the
  * greater part of the text is missing with it: a program that writes a text anew, with a new
- * beginning, has written more than is missing long before it is done.
+ * beginning, has written more than is missing long before it is done. Or it has more: the end of
+ * the former one.
  */
 export function isUnfinished(former: FileState | undefined, { content }: FileContent): boolean {
   // An empty file has a longer wait of its own.
@@ -28,7 +29,27 @@ export function isUnfinished(former: FileState | undefined, { content }: FileCon
   const before = former ? fileText(former) : "";
   if (former ? isHalfLine(former, { content }) : endsInsideLine(content)) return true;
   if (before !== content && before.startsWith(content)) return true;
-  return missingEnd(before, content) > 0;
+  return missingEnd(before, content) > 0 || isUncut(before, content);
+}
+
+/**
+ * Whether a shorter text may have been written over the former one, whose end is still to be cut
+ * off, as Bun writes a file: then there are as many bytes as before, and what is left of a line, or
+ * lines that stand a second time. Not where the lines only changed places, or each of those that
+ * changed has as many bytes as the one that it replaces.
+ */
+export function isUncut(before: string, content: string): boolean {
+  if (before === content || bytesOf(before) !== bytesOf(content)) return false;
+  const [lines, written] = [contentLines(before), contentLines(content)];
+  if (lines.toSorted().join("") === written.toSorted().join("")) return false;
+  return diffLines(lines, written).some(({ at, removed, from, added }) => {
+    const [gone, put] = [lines.slice(at, at + removed), written.slice(from, from + added)];
+    return gone.map(bytesOf).join() !== put.map(bytesOf).join();
+  });
+}
+
+function bytesOf(text: string): number {
+  return Buffer.byteLength(text);
 }
 
 /** Whether the text ends inside a line, and the former one did not. */

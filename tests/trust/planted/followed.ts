@@ -85,6 +85,12 @@ export const FOLLOWED: readonly Mistake[] = [
     "return this.over();",
   ),
   half(
+    "what is left of a longer text while a shorter one is written over it is saved",
+    "a shorter text that is written over the former one, a line, is taken without what was left of that",
+    "return missingEnd(before, content) > 0 || isUncut(before, content);",
+    "return missingEnd(before, content) > 0;",
+  ),
+  half(
     "what a half-written text lacks is deleted",
     "what is not written yet as the daemon ends, into a file that has lost its name, deletes nothing",
     "if (missing === 0) return former;",
