@@ -7,8 +7,14 @@ import type { FollowedMachine } from "../support/followed-machines.ts";
 setDefaultTimeout(60_000);
 
 const START = "# Guide\n\nBuild with make.\n\nTest with make test.\n\nShip it.\n";
+/** A line that nobody can have written who has not read both. */
+const MADE_OF_BOTH = "mine and the committed one";
 const version = (tool: string) => START.replace("with make.", `with ${tool}.`);
-const [MINE, COMMITTED, BOTH] = [version("mine"), version("the committed one"), version("both")];
+const [MINE, COMMITTED, BOTH] = [
+  version("mine"),
+  version("the committed one"),
+  version(MADE_OF_BOTH),
+];
 
 let lab: FollowedClones;
 let a: FollowedMachine;
@@ -191,7 +197,7 @@ async function popTwoPlaces(): Promise<void> {
 }
 
 /** What somebody makes of the place that conflicts. */
-const MADE = ["mine", "both", "the committed one"];
+const MADE = ["mine", MADE_OF_BOTH];
 
 for (const made of MADE) {
   test(`a stash of two places, of which one conflicts, is settled everywhere by "${made}"`, async () => {
@@ -203,11 +209,53 @@ for (const made of MADE) {
   });
 }
 
+/** What somebody has in an editor that was opened before the marks stood in the file. */
+const BUFFERS: Readonly<Record<string, string>> = {
+  "what was committed, and more": EDITED,
+  "a line in its place that says nothing of either": version("neither"),
+};
+
+for (const [what, buffer] of Object.entries(BUFFERS)) {
+  for (const ending of [
+    ["add", FILE],
+    ["reset", "-q"],
+  ]) {
+    test(`who saves ${what} over git's marks, and ends that with git ${ending[0]}, may not have read them`, async () => {
+      await popIntoConflict(() => lab.commit(a, COMMITTED));
+      await a.save(buffer);
+      await both();
+      await git(...ending);
+      const { text, listed } = await both();
+      expect(text).toContain("with mine.");
+      for (const line of buffer.trimEnd().split("\n")) expect(text).toContain(line);
+      expect(listed).toBe(1);
+      // One command has it as it was saved.
+      const [id] = await a.listed();
+      const conflict = (await a.conflicts()).find((each) => each.id === id);
+      const own = conflict?.versions.find((each) => !each.text.includes("with mine."));
+      await a.drain(await a.choiceOf(own?.text ?? "none", conflict?.id));
+      expect(await both()).toEqual({ text: buffer, listed: 0 });
+      expect(a.file()).toBe(buffer);
+    });
+  }
+}
+
+test("of a stash of two places who has just what was committed at the one keeps what was set aside", async () => {
+  await popTwoPlaces();
+  await a.save(twoPlaces("the committed one", "Alone.\n"));
+  await git("reset", "-q");
+  const { text, listed } = await both();
+  for (const line of ["with mine.", "with the committed one.", "Alone."])
+    expect(text).toContain(line);
+  expect(text.match(/Alone/g)).toHaveLength(1);
+  expect(listed).toBeGreaterThan(0);
+});
+
 for (const isSeen of [true, false]) {
   const when = isSeen ? "with a look before the index is reset" : "at once";
   test(`what git had shown before the daemon was started anew is settled in the file, ${when}`, async () => {
     await popTwoPlaces();
-    const text = twoPlaces("both", "Alone.\n");
+    const text = twoPlaces(MADE_OF_BOTH, "Alone.\n");
     if (isSeen) await a.save(text);
     await a.stop();
     a = await lab.open("a");
@@ -222,10 +270,10 @@ test("what others made of a stashed line meanwhile stays beside what is settled 
   await popTwoPlaces();
   await b.setDoc((await b.doc()).replace("Alone.", "Not alone."));
   await both();
-  await a.save(twoPlaces("both"));
+  await a.save(twoPlaces(MADE_OF_BOTH));
   await both();
   await git("reset", "-q");
-  const text = twoPlaces("both", "Not alone.\n");
+  const text = twoPlaces(MADE_OF_BOTH, "Not alone.\n");
   expect(await both()).toEqual({ text, listed: 0 });
 });
 

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { isDeepStrictEqual } from "node:util";
 import type { Readable } from "../../daemon/files/state/follow-facts.ts";
 import type { FollowedState, MarkedText } from "../../daemon/files/state/follow-store.ts";
-import { isMadeOf, lookAtMarks, shownByMarks } from "../../daemon/files/tracked/shown-by-git.ts";
+import { lookAtMarks, shownByMarks } from "../../daemon/files/tracked/shown-by-git.ts";
 import type { FileStanding } from "../../daemon/git/git-state.ts";
 
 const COMMITTED = "Build with make.\nAsk first.\n";
@@ -40,36 +40,34 @@ function shown(...texts: readonly string[]): MarkedText | undefined {
   return seen;
 }
 
-function isSettled(marks: MarkedText | undefined, text: string): boolean {
-  return marks !== undefined && isMadeOf(marks, text, COMMITTED);
+function isRead(marks: MarkedText | undefined, text: string): boolean {
+  return marks !== undefined && shownByMarks(marks, COMMITTED).isReadIn(text);
 }
 
-test("a text that was seen while git's conflict was open is made of its marks", () => {
-  const settled = "Build with either.\nAsk first.\n";
-  expect(isSettled(shown(MARKED, settled), settled)).toBe(true);
-  expect(isSettled(shown(MARKED, settled), `${settled}And more.\n`)).toBe(true);
+test("a text that was seen while git's conflict was open says no more than any other", () => {
+  const saved = "Build with either.\nAsk first.\n";
+  expect(shown(MARKED, saved)).toEqual(shown(MARKED));
+  expect(isRead(shown(MARKED, saved), saved)).toBe(false);
 });
 
 test("who has git give up what it shows, and edits at once, has made nothing of it", () => {
-  expect(isSettled(shown(MARKED), COMMITTED)).toBe(false);
-  expect(isSettled(shown(MARKED), `${COMMITTED}And more.\n`)).toBe(false);
+  expect(isRead(shown(MARKED), COMMITTED)).toBe(false);
+  expect(isRead(shown(MARKED), `${COMMITTED}And more.\n`)).toBe(false);
 });
 
-test("a text with every line that git had set aside is made of its marks, unseen", () => {
-  expect(isSettled(shown(MARKED), "Build with npm.\nAsk first.\n")).toBe(true);
+test("a text with a line that git had set aside is by somebody who has read its marks, unseen", () => {
+  expect(isRead(shown(MARKED), "Build with npm.\nAsk first.\n")).toBe(true);
 });
 
-test("a text with all that git had brought beside its marks is made of them, unseen", () => {
+test("what git has brought beside its marks may be from an editor that was opened before", () => {
   const marked = `${MARKED}Then lint.\n`;
-  const made = "Build with either.\nAsk first.\n";
-  expect(isSettled(shown(marked), `${made}Then lint.\n`)).toBe(true);
-  expect(isSettled(shown(marked), made)).toBe(false);
+  expect(isRead(shown(marked), "Build with either.\nAsk first.\nThen lint.\n")).toBe(false);
 });
 
-test("a text with every line of both versions is made of git's marks, in any of its styles", () => {
+test("a text with every line of both versions is by somebody who has read git's marks, in any of their styles", () => {
   const styled = MARKED.replace("=======", "||||||| 1a2b3c4\nBuild by hand.\n=======");
   const both = "Build with make.\nBuild with npm.\nAsk first.\n";
-  expect(isSettled(shown(styled), both)).toBe(true);
+  expect(isRead(shown(styled), both)).toBe(true);
   for (const marked of [styled, styled.replace(" 1a2b3c4", "")])
     expect(shownByMarks({ marked, at: 0 }, COMMITTED).text).toBe(both);
   // An editor that was opened long before may have what both versions were made of.

@@ -38,8 +38,6 @@ export interface MarkedText {
   readonly marked: string;
   /** When it was first seen so, by the file's own time. */
   readonly at?: number | undefined;
-  /** A later text without marks, from before git's conflict was over. */
-  readonly settled?: string;
 }
 
 /**

@@ -52,9 +52,8 @@ function markedText(
   last: MarkedText | undefined,
 ): MarkedText | undefined {
   if (standing.kind === "busy") {
-    if (read.kind !== "text") return last;
-    if (hasMarks(read)) return { marked: read.content, at: last?.at ?? read.savedAt };
-    return last && { marked: last.marked, at: last.at, settled: read.content };
+    const isShown = read.kind === "text" && hasMarks(read);
+    return isShown ? { marked: read.content, at: last?.at ?? read.savedAt } : last;
   }
   // On another branch the file has another text, which settles nothing.
   return standing.kind === "tracked" && standing.onDefaultBranch ? last : undefined;
@@ -144,26 +143,4 @@ type Words = ReadonlySet<string>;
 
 function wordsOf(text: string): Words {
   return new Set(comparedWords(text));
-}
-
-/**
- * Whether a text is what somebody made of git's marks. Whoever has git give up puts back what was
- * committed, and what is edited there at once says nothing of what git had shown. So only these
- * count: a text that was seen while git's conflict was not over, one that still has all that was
- * new in such a text, one that still has all that git had brought beside the conflict, and one that
- * has every line that git had set aside.
- */
-export function isMadeOf(shown: MarkedText, text: string, committed: string): boolean {
-  const { settled } = shown;
-  if (text === settled) return true;
-  const [now, before] = [text, committed].map((each) => new Set(plainLines(each)));
-  const newIn = (lines: Iterable<string>) =>
-    [...lines].filter((line) => hasWord(line) && !before?.has(line));
-  const holds = (lines: readonly string[]) => lines.every((line) => now?.has(line));
-  const made = newIn(plainLines(settled ?? ""));
-  if (made.length > 0) return holds(made);
-  const { all, disputed } = shownLines(shown);
-  const aside = newIn(all);
-  const beside = aside.filter((line) => !disputed.has(line));
-  return holds(aside) || (beside.length > 0 && holds(beside));
 }

@@ -41,7 +41,7 @@ import { checkedOutOf, hadCommit } from "./checked-out-at.ts";
 import { asCommitted, type PassedStep, readPassedSteps, textInCommit } from "./passed-steps.ts";
 import { findPassed } from "./passed-texts.ts";
 import { hasChangesOf } from "./put-by-git.ts";
-import { isMadeOf, shownLines } from "./shown-by-git.ts";
+import { hasReadMarks, shownLines } from "./shown-by-git.ts";
 import { readVisitedTexts } from "./visited-texts.ts";
 
 /** Which file, and what is asked about it. */
@@ -270,7 +270,7 @@ export class TrackedSights {
     return (commit) => told.has(commit);
   }
 
-  /** Whether the file says what becomes of what git has shown. */
+  /** Whether the file says what becomes of what git has shown, by somebody who has read that. */
   async #isSettled(
     standing: Tracked,
     file: Readable,
@@ -282,10 +282,7 @@ export class TrackedSights {
     if (!(await hasCommit(git, standing.file, commit))) return false;
     const text = file.content;
     if (await isCommitted(git, standing.file, { commit, text })) return false;
-    // Had git given up, the marks would be staged no more.
-    if (await isStaged(git, standing.file, marked.marked)) return true;
-    const committed = await this.#textIn(standing, commit, file.path);
-    return committed !== undefined && isMadeOf(marked, text, committed);
+    return hasReadMarks(shownLines(marked), text, fileText(known));
   }
 
   /**

@@ -247,18 +247,6 @@ export const FOLLOWED: readonly Mistake[] = [
     'return BEGIN.test(line) ? "mine" : MIDDLE.test(line) ? "beside" : undefined;',
   ),
   marked(
-    "whoever gives up what git shows has settled it",
-    "who has git give up what it shows, and edits at once, has made nothing of it",
-    "return holds(aside) || (beside.length > 0 && holds(beside));",
-    "return aside.length > 0;",
-  ),
-  marked(
-    "what was seen while git's conflict was open settles nothing",
-    "a text that was seen while git's conflict was open is made of its marks",
-    "return last && { marked: last.marked, at: last.at, settled: read.content };",
-    "return last;",
-  ),
-  marked(
     "marks that are staged count as settled",
     "while the marks stand, whatever was staged, nobody has settled them, unless they are committed",
     "marked !== undefined &&\n    hasMarks(read) &&",
