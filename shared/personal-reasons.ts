@@ -8,8 +8,9 @@ const DAMAGES = {
   broken: "has marks of memsync of which one was changed",
 } as const;
 
-/** Of a text that is about to leave; by the numbers of its lines. */
+/** Of a text that is about to leave; by the numbers of its lines, where it has several. */
 export function sayPersonalLines(lines: readonly number[]): string {
+  if (lines.length === 0) return "has a line of your personal text";
   return `has ${count(lines.length, "line", "lines")} of your personal text, from line ${lines[0]}`;
 }
 
@@ -31,7 +32,8 @@ export const PERSONAL_REASONS = {
   },
   "personal-lines": {
     meaning: "a write has lines of the personal text, which others do not have yet",
-    say: ({ lines }: { readonly lines: readonly number[] }) => sayPersonalLines(lines),
+    say: ({ lines, inKey }: { readonly lines: readonly number[]; readonly inKey?: boolean }) =>
+      `${inKey ? "its key " : ""}${sayPersonalLines(lines)}`,
   },
   "personal-in-project": {
     meaning: "the file is followed for a project, whose members see and write it",

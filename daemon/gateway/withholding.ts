@@ -4,7 +4,15 @@ import type { JsonValue } from "../../shared/json.ts";
 import { wireDocumentId } from "../../shared/replica/document/address.ts";
 import { OWN_METADATA_PREFIX } from "../../shared/replica/document/own-metadata.ts";
 import type { OpenDocument } from "../../shared/replica/store/open-document.ts";
-import { entryReason, leavingFor, memoryTexts, metadataReason, textReason } from "../held/judge.ts";
+import {
+  entryReason,
+  keyWords,
+  leavingFor,
+  memoryTexts,
+  metadataReason,
+  metadataWords,
+  textReason,
+} from "../held/judge.ts";
 import { personalLinesReason } from "../held/personal-lines.ts";
 import { withoutSecrets } from "../held/searched-text.ts";
 import { findSecrets } from "../held/secret-scan.ts";
@@ -121,8 +129,9 @@ class Sieve {
 
   /** One look at the whole write, because hardly any has anything to hold. */
   async #mayBeHeld(write: PlainWrite): Promise<boolean> {
-    const values = (write.memories ?? []).map(({ value }) => value);
-    const text = [write.claude_md_content ?? "", ...values].join("\n");
+    const memories = (write.memories ?? []).flatMap(({ key, value }) => [value, keyWords(key)]);
+    const about = metadataWords(write.name ?? "", { ...write.metadata });
+    const text = [write.claude_md_content ?? "", ...memories, about].join("\n");
     const document = this.#open.address.name;
     const lines = await personalLinesReason(this.#db, { document, text, already: [] });
     return lines !== undefined || (await mayHoldSecrets(write));
@@ -184,8 +193,9 @@ class Sieve {
     // Readers are not shown held metadata. Who sends back what they read has written nothing.
     if (current[0] === text) return true;
     if (this.#find("metadata", key)?.value === text) return false;
-    const reason = await metadataReason(this.#db, key, { value, already: current });
     const place = { kind: "metadata", ...placeOf(this.#open), key } as const;
+    const leaving = leavingFor(this.#open, current);
+    const reason = await metadataReason(this.#db, { key, value }, leaving);
     await this.#replace(place, { base: current[0], value: text });
     if (reason === undefined) return true;
     const seen = entries.map(({ id }) => id);

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import type { Kysely } from "kysely";
-import { type JsonValue, parseJson } from "../../shared/json.ts";
+import { isObject, type JsonValue, parseJson } from "../../shared/json.ts";
 import type { ReasonOf } from "../../shared/reasons.ts";
 import type { OpenDocument } from "../../shared/replica/store/open-document.ts";
 import type { HeldWrite } from "../home/held-store.ts";
@@ -73,15 +73,17 @@ export async function memoryReason(
   return ofKey?.code === "looks-like-secret" ? { ...ofKey, inKey: true } : ofKey;
 }
 
-/**
- * Why metadata must not enter a document; see `secretReason`. `already`: its values there, as JSON.
- */
+/** Why metadata must not enter a document; see `textReason`. What is there already is JSON. */
 export async function metadataReason(
   db: Db,
-  key: string,
-  { value, already }: { readonly value: JsonValue; readonly already: readonly string[] },
-): Promise<SecretReason | undefined> {
-  return await secretReason(db, metadataText(key, value), already);
+  { key, value }: { readonly key: string; readonly value: JsonValue },
+  place: JudgedPlace,
+): Promise<WriteReason | undefined> {
+  const reason = await secretReason(db, metadataText(key, value), place.already);
+  const already = place.already.map((each) => metadataWords("", parseJson(each)));
+  const text = metadataWords(place.already.length > 0 ? "" : key, value);
+  const own = await personalLinesReason(db, { ...place, already, text });
+  return withLines(reason, own && { ...own, lines: [] });
 }
 
 /** A memory, or metadata. */
@@ -129,6 +131,19 @@ function metadataText(key: string, value: JsonValue): string {
   return JSON.stringify({ [key]: value });
 }
 
+/** What metadata say, each word or sentence in a line. */
+export function metadataWords(key: string, value: JsonValue): string {
+  if (typeof value === "string") return [key, value].join("\n");
+  const parts = isObject(value) ? Object.entries(value) : [];
+  const each = Array.isArray(value) ? value.map((part) => ["", part] as const) : parts;
+  return [key, ...each.map(([name, part]) => metadataWords(name, part))].join("\n");
+}
+
+/** What a key says: a file's name is one of its parts, without what says how it is written. */
+export function keyWords(key: string): string {
+  return [key, ...key.split("/").map((part) => part.replace(/\.[a-z]{1,4}$/i, ""))].join("\n");
+}
+
 /**
  * The texts of a memory to check, one by one, so that an allowing mark counts only for its own
  * text.
@@ -156,9 +171,20 @@ export async function entryReason(
   const { allowSecret = false, allowPersonal = false } = place.allows ?? {};
   const found = await memoryReason(db, memory, place.already);
   const isAllowed = found?.code === "personal-block" ? allowPersonal : allowSecret;
-  const text = memory.value;
-  const lines = allowPersonal ? undefined : await personalLinesReason(db, { ...place, text });
+  const lines = allowPersonal ? undefined : await ownLinesOf(db, memory, place);
   return withLines(isAllowed ? undefined : found, lines);
+}
+
+/** A key says what a file is called, or what an assistant has heard: it has lines of its own. */
+async function ownLinesOf(
+  db: Db,
+  { key, value }: Entry,
+  place: JudgedPlace,
+): Promise<ReasonOf<"personal-lines"> | undefined> {
+  const reason = await personalLinesReason(db, { ...place, text: value });
+  if (reason !== undefined || place.already.length > 0) return reason;
+  const ofKey = await personalLinesReason(db, { ...place, text: keyWords(key) });
+  return ofKey && { ...ofKey, lines: [], inKey: true };
 }
 
 /** Who takes out the one still has the other in it, and is told of both. */
@@ -178,7 +204,11 @@ export function leavingFor(open: OpenDocument, already: readonly string[]): Judg
 function* textsOf({ document }: OpenDocument): Generator<string> {
   yield document.content();
   for (const key of document.memories.keys()) {
+    yield keyWords(key);
     for (const { value } of document.memories.get(key)) yield String(value);
+  }
+  for (const key of document.metadata.keys()) {
+    for (const { value } of document.metadata.get(key)) yield metadataWords(key, value);
   }
 }
 
@@ -215,7 +245,7 @@ export async function whyMetadataHeld(
     already,
   }: { readonly already: readonly string[] } & { readonly key: string; readonly value: JsonValue },
 ): Promise<WhyHeld | undefined> {
-  const reason = await metadataReason(db, key, { value, already });
+  const reason = await metadataReason(db, { key, value }, leavingFor(open, already));
   return asHeld(reason) ?? whyFull(open, JSON.stringify(value), already);
 }
 
@@ -246,8 +276,9 @@ export async function allowPrivateOf(
   write: Pick<HeldWrite, "kind" | "document" | "key" | "value">,
   { now, allows = EVERYTHING }: { readonly now: number; readonly allows?: Allows },
 ): Promise<void> {
-  const { document, value } = write;
-  if (allows.allowPersonal) await allowPersonalLines(db, { document, value }, now);
+  if (allows.allowPersonal) {
+    await allowPersonalLines(db, { document: write.document, text: wordsIn(write) }, now);
+  }
   const isMeant = ({ rule }: Secret) => {
     return (rule === PERSONAL_RULE ? allows.allowPersonal : allows.allowSecret) === true;
   };
@@ -260,6 +291,11 @@ const EVERYTHING: Allows = { allowSecret: true, allowPersonal: true };
 function textsIn({ kind, key, value = "" }: Pick<HeldWrite, "kind" | "key" | "value">): string[] {
   if (kind === "memory") return memoryTexts({ key, value });
   return [kind === "metadata" ? metadataText(key, parseJson(value || "null")) : value];
+}
+
+function wordsIn({ kind, key, value = "" }: Pick<HeldWrite, "kind" | "key" | "value">): string {
+  if (kind === "memory") return [value, keyWords(key)].join("\n");
+  return kind === "metadata" ? metadataWords(key, parseJson(value || "null")) : value;
 }
 
 async function allowFoundIn(

@@ -1,11 +1,10 @@
-import { createHash } from "node:crypto";
 import type { Kysely } from "kysely";
 import type { ReasonOf } from "../../shared/reasons.ts";
 import { layerOf } from "../../shared/replica/document/address.ts";
-import type { HeldWrite } from "../home/held-store.ts";
+import { personalAllowance } from "../home/personal-lines.ts";
 import type { DaemonTables } from "../home/tables.ts";
-import { bareLinesOf, isOnesOwn } from "../home/text-line.ts";
-import { personalAmong } from "./personal-text.ts";
+import { LetteredText } from "./lettered-text.ts";
+import { personalIn } from "./personal-text.ts";
 
 type Db = Kysely<DaemonTables>;
 
@@ -32,39 +31,37 @@ export async function personalLinesReason(
 ): Promise<ReasonOf<"personal-lines"> | undefined> {
   // A user's own memories are seen by nobody else, as the text itself.
   if (layerOf(document) === "user") return undefined;
-  const standing = new Set(already.flatMap(bareLinesOf));
-  const added = bareLinesOf(text).map((line) =>
-    isOnesOwn(line) && !standing.has(line) ? line : "",
-  );
-  const own = await personalAmong(db, asked(added));
+  const standing = already.map((each) => new LetteredText(each));
+  const isOpen = (letters: string) => !standing.some((each) => each.has(letters));
+  const own = await personalIn(db, new LetteredText(text), isOpen);
   if (own.size === 0) return undefined;
-  for (const other of others?.() ?? []) for (const line of bareLinesOf(other)) own.delete(line);
-  for (const line of await allowedAmong(db, document, own)) own.delete(line);
-  const lines = added.flatMap((line, at) => (own.has(line) ? [at + 1] : []));
+  for (const each of others?.() ?? []) {
+    const other = new LetteredText(each);
+    for (const letters of own.keys()) if (other.has(letters)) own.delete(letters);
+  }
+  for (const letters of await allowedAmong(db, document, own.keys())) own.delete(letters);
+  const lines = [...new Set([...own.values()].flat())].sort((one, next) => one - next);
   return lines.length === 0 ? undefined : { code: "personal-lines", lines };
 }
 
 /** A person has said that lines which are held are the project's as well. */
 export async function allowPersonalLines(
   db: Db,
-  { document, value = "" }: Pick<HeldWrite, "document" | "value">,
+  { document, text }: Pick<LeavingText, "document" | "text">,
   now: number,
 ): Promise<void> {
-  for (const line of await personalAmong(db, asked(bareLinesOf(value).filter(isOnesOwn)))) {
+  const own = await personalIn(db, new LetteredText(text), () => true);
+  for (const letters of own.keys()) {
     await db
       .insertInto("allowances")
-      .values({ hash: hashOf(document, line), allowed_at: now })
+      .values({ hash: personalAllowance(document, letters), allowed_at: now })
       .onConflict((conflict) => conflict.doNothing())
       .execute();
   }
 }
 
-function asked(lines: readonly string[]): ReadonlySet<string> {
-  return new Set(lines.filter((line) => line !== ""));
-}
-
 async function allowedAmong(db: Db, document: string, lines: Iterable<string>): Promise<string[]> {
-  const byHash = new Map([...lines].map((line) => [hashOf(document, line), line]));
+  const byHash = new Map([...lines].map((line) => [personalAllowance(document, line), line]));
   if (byHash.size === 0) return [];
   const rows = await db
     .selectFrom("allowances")
@@ -73,9 +70,4 @@ async function allowedAmong(db: Db, document: string, lines: Iterable<string>): 
     .orderBy("hash")
     .execute();
   return rows.flatMap(({ hash }) => byHash.get(hash) ?? []);
-}
-
-function hashOf(document: string, line: string): string {
-  const allowed = ["personal line", document, line].join("\n");
-  return createHash("sha256").update(allowed).digest("hex");
 }

@@ -2,18 +2,52 @@ import type { Kysely } from "kysely";
 import { notedAmong } from "../home/personal-lines.ts";
 import { PERSONAL_KEY, PERSONAL_MARK } from "../home/personal-mark.ts";
 import type { DaemonTables } from "../home/tables.ts";
-import { bareLinesOf } from "../home/text-line.ts";
+import { isOnesOwn, lettersOf, saysALot } from "../home/text-line.ts";
+import type { LetteredText } from "./lettered-text.ts";
 
 type Db = Kysely<DaemonTables>;
 
+/** What a personal text says: the letters of its lines. */
+interface PersonalLetters {
+  readonly lines: ReadonlySet<string>;
+  /** Of the lines that are known in the midst of a text as well. */
+  readonly passages: readonly string[];
+}
+
 /**
- * Those of these lines, each as `bareLinesOf` has it, that are of one's own text: of any that this
- * home has had, by a version or between marks, or of the user's memory as it is now, which no look
- * has read yet where the text is in no file.
+ * The lines of one's own text that stand in a text, each by its letters, with the numbers of the
+ * lines that have it; the first is 1. They are of any text that this home has had, by a version or
+ * between marks, or of the user's memory as it is now, which no look has read yet where the text is
+ * in no file. A long line of that memory is known wherever it stands: an assistant breaks lines
+ * anew, joins them, or says something before them. `isOpen`: which letters are in question.
  */
-export async function personalAmong(db: Db, lines: ReadonlySet<string>): Promise<Set<string>> {
-  if (lines.size === 0) return new Set();
-  const noted = await notedAmong(db, lines);
+export async function personalIn(
+  db: Db,
+  text: LetteredText,
+  isOpen: (letters: string) => boolean,
+): Promise<Map<string, number[]>> {
+  const present = await presentLetters(db);
+  const found = new Map<string, number[]>();
+  const noted = await notedAmong(
+    db,
+    text.lines.filter((_, at) => isOpen(text.letters[at] ?? "")),
+  );
+  for (const [at, line] of text.lines.entries()) {
+    const letters = text.letters[at] ?? "";
+    if (letters === "" || !isOpen(letters)) continue;
+    const isOwn = noted.has(line) || present.some(({ lines }) => lines.has(letters));
+    if (isOwn) found.set(letters, [...(found.get(letters) ?? []), at + 1]);
+  }
+  for (const letters of present.flatMap(({ passages }) => passages)) {
+    if (found.has(letters) || !isOpen(letters)) continue;
+    const at = text.linesWith(letters);
+    if (at.length > 0) found.set(letters, at);
+  }
+  return found;
+}
+
+/** The user's memory, in each account. */
+async function presentLetters(db: Db): Promise<PersonalLetters[]> {
   const rows = await db
     .selectFrom("memories")
     .innerJoin("documents", "documents.id", "memories.document_id")
@@ -22,10 +56,17 @@ export async function personalAmong(db: Db, lines: ReadonlySet<string>): Promise
     .where("documents.name", "like", "user/%")
     .orderBy("row_id")
     .execute();
-  for (const { value } of rows) {
-    for (const line of bareLinesOf(value.replace(PERSONAL_MARK, ""))) {
-      if (lines.has(line)) noted.add(line);
-    }
-  }
-  return noted;
+  return rows.map(({ value }) => {
+    if (read?.value !== value) read = { value, letters: readLetters(value) };
+    return read.letters;
+  });
+}
+
+/** What was read last: each write asks for the same text. */
+let read: { readonly value: string; readonly letters: PersonalLetters } | undefined;
+
+function readLetters(value: string): PersonalLetters {
+  const lines = value.replace(PERSONAL_MARK, "").split("\n").filter(isOnesOwn);
+  const passages = lines.filter(saysALot).map(lettersOf);
+  return { lines: new Set(lines.map(lettersOf)), passages: [...new Set(passages)] };
 }

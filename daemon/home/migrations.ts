@@ -4,7 +4,7 @@ import type { Migration } from "../../shared/sqlite/migrate.ts";
 import type { Schema } from "../../shared/sqlite/misfit.ts";
 import { codesMigration } from "./codes-migration.ts";
 import { heldApartMigration } from "./held-migration.ts";
-import { personalMigration, privateMigration } from "./personal-migration.ts";
+import { lettersMigration, personalMigration, privateMigration } from "./personal-migration.ts";
 import { plainMigrations } from "./plain-migrations.ts";
 import { serviceMigrations } from "./service-schema.ts";
 
@@ -486,6 +486,7 @@ export const daemonMigrations: readonly Migration[] = [
   ...ownMigrations,
   ...plainMigrations,
   codesMigration,
+  lettersMigration,
 ];
 
 /** The schema with the fingerprint by which a database of this version is recognised. */

@@ -4,7 +4,7 @@ import type { Reason } from "../../shared/reasons.ts";
 import { layerOf } from "../../shared/replica/document/address.ts";
 import { PERSONAL_KEY, PERSONAL_MARK, personalBlocksIn } from "./personal-mark.ts";
 import type { DaemonTables } from "./tables.ts";
-import { bareLinesOf, isOnesOwn } from "./text-line.ts";
+import { formerLinesOf, isOnesOwn, lettersOf } from "./text-line.ts";
 
 type Db = Kysely<DaemonTables>;
 
@@ -52,9 +52,18 @@ function numbersOf(reason: Reason): readonly unknown[] {
   return Array.isArray(lines) ? lines : [];
 }
 
-/** Those of these lines, each as `bareLinesOf` has it, that a personal text has had here. */
+/**
+ * Those of these lines that a personal text has had here. Of a line that a release before noted,
+ * and that stands in no version here, its former form is all that is known.
+ */
 export async function notedAmong(db: Db, lines: Iterable<string>): Promise<Set<string>> {
-  const byHash = new Map([...lines].map((line) => [hashOf(line), line]));
+  const byHash = new Map<string, string[]>();
+  for (const line of new Set(lines)) {
+    const forms = [lettersOf(line), ...formerLinesOf(line)].filter((form) => form !== "");
+    for (const hash of new Set(forms.map(hashOf))) {
+      byHash.set(hash, [...(byHash.get(hash) ?? []), line]);
+    }
+  }
   const hashes = [...byHash.keys()];
   const noted = new Set<string>();
   for (let from = 0; from < hashes.length; from += LINES_MAX) {
@@ -64,16 +73,22 @@ export async function notedAmong(db: Db, lines: Iterable<string>): Promise<Set<s
       .where("hash", "in", hashes.slice(from, from + LINES_MAX))
       .orderBy("hash")
       .execute();
-    for (const { hash } of rows) noted.add(byHash.get(hash) ?? "");
+    for (const { hash } of rows) for (const line of byHash.get(hash) ?? []) noted.add(line);
   }
   return noted;
 }
 
 /** What the table has of a text: no line can be read out of it. */
 export function hashesOf(text: string): string[] {
-  return [...new Set(bareLinesOf(text).filter(isOnesOwn))].map(hashOf);
+  const own = text.split("\n").filter(isOnesOwn).map(lettersOf);
+  return [...new Set(own)].map(hashOf);
 }
 
-function hashOf(line: string): string {
-  return createHash("sha256").update(line).digest("hex");
+/** What is kept of a line that a person has allowed for one document; `line`: a form of it. */
+export function personalAllowance(document: string, line: string): string {
+  return hashOf(["personal line", document, line].join("\n"));
+}
+
+function hashOf(form: string): string {
+  return createHash("sha256").update(form).digest("hex");
 }

@@ -1,8 +1,9 @@
-import { sql } from "kysely";
+import { type Kysely, sql } from "kysely";
 import { parseReason } from "../../shared/reasons.ts";
 import type { Migration } from "../../shared/sqlite/migrate.ts";
-import { hashesOf, ownTextsOf } from "./personal-lines.ts";
+import { hashesOf, ownTextsOf, personalAllowance } from "./personal-lines.ts";
 import { PERSONAL_MARK } from "./personal-mark.ts";
+import { formerLinesOf, isOnesOwn, lettersOf } from "./text-line.ts";
 
 /** The tables of the personal text; see `PersonalFilesTable`. */
 export const personalMigration: Migration = {
@@ -53,17 +54,7 @@ export const privateMigration: Migration = {
       .createTable("personal_lines")
       .addColumn("hash", "text", (column) => column.primaryKey())
       .execute();
-    const { rows: versions } = await sql<{ value: string }>`select value
-      from personal_versions`.execute(db);
-    const { rows: held } = await sql<HeldRow>`select document, key, value, reason from held
-      where value is not null`.execute(db);
-    const own = [
-      ...versions.map(({ value }) => value.replace(PERSONAL_MARK, "")),
-      ...held.flatMap((row) => ownTextsOf({ ...row, reason: parseReason(row.reason) })),
-    ];
-    for (const hash of new Set(own.flatMap(hashesOf))) {
-      await sql`insert into personal_lines (hash) values (${hash})`.execute(db);
-    }
+    await noteOwnTexts(db, await knownTexts(db));
     await db.schema.alterTable("personal_files").addColumn("takes", "text").execute();
     await db.schema.alterTable("personal_files").addColumn("target", "text").execute();
     await sql`update personal_files set takes = substr(settled, 6), settled = 'take'
@@ -72,3 +63,48 @@ export const privateMigration: Migration = {
     await sql`update held set cause = 'private' where cause = 'secret'`.execute(db);
   },
 };
+
+/**
+ * Lines are known by their letters alone. A hash cannot be made anew: what was noted, and stands
+ * in no version that is kept, nor in what is held, goes on being known in its former form.
+ */
+export const lettersMigration: Migration = {
+  name: "daemon-letters-of-lines",
+  async up(db) {
+    const own = await knownTexts(db);
+    await noteOwnTexts(db, own);
+    const { rows: allowed } = await sql<{ hash: string }>`select hash from allowances`.execute(db);
+    const hashes = new Set(allowed.map(({ hash }) => hash));
+    if (hashes.size === 0) return;
+    const { rows: documents } = await sql<{ name: string }>`select name from documents
+      union select document from held`.execute(db);
+    const lines = [...new Set(own.flatMap((text) => text.split("\n").filter(isOnesOwn)))];
+    for (const { name } of documents) {
+      for (const line of lines) {
+        const [former = ""] = formerLinesOf(line);
+        if (!hashes.has(personalAllowance(name, former))) continue;
+        await sql`insert or ignore into allowances (hash, allowed_at)
+          select ${personalAllowance(name, lettersOf(line))}, allowed_at from allowances
+          where hash = ${personalAllowance(name, former)}`.execute(db);
+      }
+    }
+  },
+};
+
+/** What a home has of its personal text: the versions that are kept, and what is held of it. */
+async function knownTexts(db: Kysely<unknown>): Promise<string[]> {
+  const { rows: versions } = await sql<{ value: string }>`select value
+    from personal_versions`.execute(db);
+  const { rows: held } = await sql<HeldRow>`select document, key, value, reason from held
+    where value is not null`.execute(db);
+  return [
+    ...versions.map(({ value }) => value.replace(PERSONAL_MARK, "")),
+    ...held.flatMap((row) => ownTextsOf({ ...row, reason: parseReason(row.reason) })),
+  ];
+}
+
+async function noteOwnTexts(db: Kysely<unknown>, own: readonly string[]): Promise<void> {
+  for (const hash of new Set(own.flatMap(hashesOf))) {
+    await sql`insert or ignore into personal_lines (hash) values (${hash})`.execute(db);
+  }
+}

@@ -1,8 +1,10 @@
 import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
+import { createHash } from "node:crypto";
 import { mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { type Kysely, sql } from "kysely";
+import { personalLinesReason } from "../../daemon/held/personal-lines.ts";
 import { LOCAL_ACCOUNT } from "../../daemon/home/local-account.ts";
 import { daemonMigrations } from "../../daemon/home/migrations.ts";
 import { openHomeDatabase, openHomeReader } from "../../daemon/home/open-home.ts";
@@ -19,7 +21,6 @@ import { migrate } from "../../shared/sqlite/migrate.ts";
 import { MEMSYNC } from "../support/machine.ts";
 import { projectId } from "../support/project-id.ts";
 import { RunningProcess } from "../support/running-process.ts";
-
 import { createTestWorld } from "../support/test-world.ts";
 
 setDefaultTimeout(60_000);
@@ -180,7 +181,7 @@ test("what a home held as secrets is private, and the lines of its personal text
   folders.push(folder);
   const path = join(folder, "memsync.db");
   const before = await openDatabase<unknown>({ path });
-  const later = ["daemon-private-lines", "daemon-reasons-as-codes"];
+  const later = ["daemon-private-lines", "daemon-reasons-as-codes", "daemon-letters-of-lines"];
   await migrate(
     before.writer,
     daemonMigrations.filter(({ name }) => !later.includes(name)),
@@ -241,6 +242,42 @@ test("what a home held as secrets is private, and the lines of its personal text
       ["take", "abc"],
       ["off", undefined],
     ]);
+  } finally {
+    await home.close();
+  }
+});
+
+test("lines are known by their letters after a migration, and what is allowed stays so", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "memsync-letters-"));
+  folders.push(folder);
+  const path = join(folder, "memsync.db");
+  const before = await openDatabase<unknown>({ path });
+  await migrate(
+    before.writer,
+    daemonMigrations.filter(({ name }) => name !== "daemon-letters-of-lines"),
+  );
+  const db = before.writer;
+  const sha = (text: string) => createHash("sha256").update(text).digest("hex");
+  const version = "<!-- memsync:personal version -->\n- Rule of a version\n";
+  await sql`insert into personal_versions (id, value, is_own)
+    values ('aaaaaaaaaa', ${version}, 1)`.execute(db);
+  // Of a version that is kept no more.
+  for (const line of ["Rule of a version", "rule of before"]) {
+    await sql`insert into personal_lines (hash) values (${sha(line)})`.execute(db);
+  }
+  await sql`insert into documents (owner, name, created_at, updated_at)
+    values ('local', 'proj_a', 0, 0)`.execute(db);
+  await sql`insert into allowances (hash, allowed_at)
+    values (${sha("personal line\nproj_a\nRule of a version")}, 7)`.execute(db);
+  await before.close();
+  const home = await openHomeDatabase(path);
+  try {
+    const asked = ["**rule of a version.**", "> rule of before", "Rule of before."];
+    expect([...(await notedAmong(home.reader, asked))].sort()).toEqual(asked.slice(0, 2));
+    const reasonFor = (document: string) =>
+      personalLinesReason(home.reader, { document, text: "* RULE of a version", already: [] });
+    expect(await reasonFor("proj_a")).toBeUndefined();
+    expect(await reasonFor("proj_b")).toEqual({ code: "personal-lines", lines: [1] });
   } finally {
     await home.close();
   }

@@ -5,6 +5,7 @@ import { keepPersonalVersion } from "../../daemon/home/personal-versions.ts";
 import { drainInbox } from "../../daemon/inbox/drain-inbox.ts";
 import { appendToInbox, type InboxWrite } from "../../daemon/inbox/inbox.ts";
 import { importHome } from "../../daemon/portable/import-home.ts";
+import { explain } from "../../shared/reasons.ts";
 import { type LocalServices, localServicesOfTests, ME } from "../support/local-services.ts";
 import { PLANTED } from "../support/planted-secrets.ts";
 import { projectId } from "../support/project-id.ts";
@@ -15,6 +16,9 @@ const WHOLE =
 /** As a program writes it that was not shown the marks. */
 const STRIPPED = "# Of all, tidied\n\n- mine alone\n";
 const CLEAN = "# Of all, tidied\n";
+
+const THEN = "2026-01-01T00:00:00.000Z";
+const NONE = { code: "no-room" } as const;
 
 const openEmpty = localServicesOfTests({ id: PROJECT });
 
@@ -71,7 +75,7 @@ const WAYS: readonly {
   {
     name: "an import",
     write: (home, value) => {
-      const memory = { key: "k", value, updated_at: "2026-01-01T00:00:00.000Z" };
+      const memory = { key: "k", value, updated_at: THEN };
       return imported(home, { memories: [memory] });
     },
   },
@@ -108,6 +112,40 @@ for (const { name, write } of WAYS) {
     await write(home, more);
     expect(await reasons(home)).toEqual([]);
     expect((await sent(home)).memories).toContain(more);
+  });
+}
+
+/** Where else a line may stand, with what becomes of the write. */
+const ELSEWHERE: readonly (readonly [what: string, changes: object])[] = [
+  ["a key", { memories: [{ key: "Mine alone", value: "x", updated_at: THEN }] }],
+  [
+    "a file's name",
+    { memories: [{ key: "auto-memory/mine-alone.md", value: "x", updated_at: THEN }] },
+  ],
+  ["metadata", { metadata: { about: "Mine alone." } }],
+  ["the midst of metadata", { metadata: { about: { rules: ["a", "x\n- mine alone"] } } }],
+  ["a key of metadata", { metadata: { "mine alone": true } }],
+  ["a key in metadata", { metadata: { about: { "mine alone": 1 } } }],
+  ["a project's name", { name: "mine alone" }],
+];
+
+for (const [what, changes] of ELSEWHERE) {
+  test(`a line of the personal text is held wherever it stands: ${what}`, async () => {
+    for (const write of [put, imported]) {
+      if (write === imported && what === "a project's name") continue;
+      const home = await openHome();
+      await write(home, changes);
+      expect(await reasons(home)).toEqual(["personal-lines"]);
+      const [held] = await listHeld(home.store.reader);
+      expect(explain(held?.reason ?? NONE)).toMatch(
+        /^(its key )?has a line of your personal text$/,
+      );
+      await home.store.write(async ({ db }) => held && (await allowHeld(db, held)));
+      await drainInbox(home.store);
+      expect(await reasons(home)).toEqual([]);
+      await write(home, changes);
+      expect(await reasons(home)).toEqual([]);
+    }
   });
 }
 

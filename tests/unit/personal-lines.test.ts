@@ -65,8 +65,63 @@ test("the mark that allows a secret allows no line of one's own text, nor its bl
   expect(await secretReason(a.store.reader, allowed, [])).toBeUndefined();
 });
 
+const PASSAGE = "Say “naïve” to Zoë’s café, never Falcon";
+
+/** One line, as editors, assistants, pages and other systems have it. */
+const AS_OTHERS_HAVE_IT: readonly (readonly [what: string, line: string])[] = [
+  ["decomposed letters", PASSAGE.normalize("NFD")],
+  ["bold", `**${PASSAGE}**`],
+  ["bold in its midst", PASSAGE.replace("never", "**never**")],
+  ["code", PASSAGE.replace("Falcon", "`Falcon`")],
+  ["a box", `- [x] ${PASSAGE}`],
+  ["an empty box", `- [ ] ${PASSAGE}`],
+  ["a full stop", `${PASSAGE}.`],
+  ["capitals", PASSAGE.toUpperCase()],
+  ["nothing that is seen", [...PASSAGE].join("\u200b")],
+  ["a soft hyphen", PASSAGE.replace("Falcon", "Fal\u00adcon")],
+  ["another bullet", `• ${PASSAGE}`],
+  ["a dash as a bullet", `– ${PASSAGE}`],
+  ["a number", `12) ${PASSAGE}`],
+  ["a letter", `b. ${PASSAGE}`],
+  ["a number in a circle", `③ ${PASSAGE}`],
+  ["plain quotes", PASSAGE.replaceAll(/[“”]/g, '"').replace("’", "'")],
+  ["full-width letters", PASSAGE.replace("Falcon", "Ｆａｌｃｏｎ")],
+  ["no-break spaces", PASSAGE.replaceAll(" ", "\u00a0")],
+  ["a heading", `## ${PASSAGE}`],
+  ["an element", `<li>${PASSAGE}</li>`],
+  ["signs by their names", `&#8203;${PASSAGE.replaceAll(" ", "&nbsp;")}`],
+  ["a table's cell", `| style | ${PASSAGE} |`],
+  ["something before it", `The user prefers: ${PASSAGE}`],
+  ["the line of another rule", `Be kind. ${PASSAGE}. Be quick.`],
+  ["JSON", JSON.stringify({ rules: ["Be kind", PASSAGE] })],
+];
+
+test("a line of one's own text is known by its letters, however it is set", async () => {
+  a.edit("claude", () => `- ${PASSAGE}\n`);
+  await settlePersonal(a);
+  for (const [what, line] of AS_OTHERS_HAVE_IT) {
+    expect([what, await reasonFor(`# Of all\n${line}\n`)]).toEqual([what, lines(2)]);
+  }
+  const broken = "# Of all\n\nSay “naïve” to\n\n> Zoë’s café, never\n> Falcon\n\nBe quick.\n";
+  expect(await reasonFor(broken)).toEqual(lines(3, 5, 6));
+  // What the project has, however it is set there, is no news.
+  for (const [, line] of AS_OTHERS_HAVE_IT) {
+    expect(await reasonFor(`${PASSAGE}!\n`, { already: [line] })).toBeUndefined();
+  }
+  const held = { kind: "file", document: PROJECT, key: "", value: broken } as const;
+  await a.store.write(({ db, now }) => allowPrivateOf(db, held, { now }));
+  for (const [, line] of AS_OTHERS_HAVE_IT) expect(await reasonFor(line)).toBeUndefined();
+});
+
+test("a short line is known as a whole line alone, however it is set", async () => {
+  for (const line of ["**Mine alone.**", "- [x] mine alone", "MINE ALONE", "mine, alone"]) {
+    expect(await reasonFor(`# Of all\n${line}\n`)).toEqual(lines(2));
+  }
+  expect(await reasonFor("determine alone\nmine alone, too\n")).toBeUndefined();
+});
+
 test("what anybody has holds nothing, nor what is said in other words", async () => {
-  const anybodys = "# Rules\n\n---\nIn short:\nbrief\nTypeScript\nmine, alone\n";
+  const anybodys = "# Rules\n\n---\nIn short:\nbrief\nTypeScript\nalone mine\n";
   expect(await reasonFor(anybodys)).toEqual(undefined);
 });
 

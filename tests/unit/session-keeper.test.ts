@@ -18,6 +18,7 @@ import { createGit } from "../../daemon/git/run-git.ts";
 import type { Link } from "../../daemon/home/links.ts";
 import { LOCAL_ACCOUNT } from "../../daemon/home/local-account.ts";
 import { openReplica } from "../../daemon/home/open-replica.ts";
+import { keepPersonalVersion } from "../../daemon/home/personal-versions.ts";
 import { noteSentSessions, unsentSessions } from "../../daemon/home/session-records.ts";
 import {
   type OffPeriod,
@@ -276,6 +277,14 @@ test("a title or a model that looks like a secret is left out, and the rest reco
   writeFileSync(path, readFileSync(path, "utf8").replaceAll(/"model":\s*"[^"]*"/g, model));
   await keeper.look();
   expect(await unsent()).toMatchObject([{ title: null, model: null, message_count: 2 }]);
+});
+
+test("a title that is a line of the personal text is left out", async () => {
+  const value = "<!-- memsync:personal version -->\n- never mention Falcon\n";
+  await store.write(({ db }) => keepPersonalVersion(db, { id: "abcdefghij", value, isOwn: true }));
+  transcript("one", folder, titled("Never mention “Falcon”!"));
+  await keeper.look();
+  expect(await unsent()).toMatchObject([{ title: null, message_count: 2 }]);
 });
 
 test("an old session is to be sent at once, one that goes on when it rests or after ten minutes", async () => {

@@ -8,7 +8,7 @@ import { parseTimestamp, timestampOf } from "../../../shared/timestamps.ts";
 import type { Session } from "../../../shared/wire/session.ts";
 import type { World } from "../../../shared/world.ts";
 import type { Git } from "../../git/run-git.ts";
-import { secretReason } from "../../held/judge.ts";
+import { textReason } from "../../held/judge.ts";
 import type { Link } from "../../home/links.ts";
 import {
   findSessionRecord,
@@ -282,7 +282,7 @@ export class SessionKeeper {
       }
       if (state.isWithheld) return;
       const ended_at = hasEnded ? timestampOf(world.now()) : await endOf(db, account, record);
-      await putSession(db, account, { ...(await withoutSecrets(db, record)), ended_at });
+      await putSession(db, account, { ...(await withoutPrivate(db, record)), ended_at });
     });
     this.#known.set(path, { state, cwd, project, title });
     if (project && record && !state.isWithheld) this.#noteActivity(project, record);
@@ -300,7 +300,8 @@ export class SessionKeeper {
   async #isRetitled(account: AccountId, record: Session): Promise<boolean> {
     const { reader } = this.#options.store;
     const former = await findSessionRecord(reader, account, record.id);
-    return former !== undefined && former.title !== (await withoutSecrets(reader, record)).title;
+    const { title } = await withoutPrivate(reader, record);
+    return former !== undefined && former.title !== title;
   }
 
   /** Nothing more of a session is recorded. What was before stays. */
@@ -385,11 +386,15 @@ async function endOf(
   return end !== null && end >= last_activity_at ? end : null;
 }
 
-/** What somebody else gave a name to, and looks like a secret, is left out. */
-async function withoutSecrets(db: Kysely<DaemonTables>, session: Session): Promise<Session> {
-  const isSecret = async (text: string | null) =>
-    text !== null && (await secretReason(db, text, [])) !== undefined;
-  const unless = async (text: string | null) => ((await isSecret(text)) ? null : text);
+/**
+ * What somebody else gave a name to is left out where it looks like a secret, or is of one's own
+ * text: it is no write that could wait for a yes, and the session's record has a use without it.
+ */
+async function withoutPrivate(db: Kysely<DaemonTables>, session: Session): Promise<Session> {
+  const document = session.project_id ?? "global";
+  const isPrivate = async (text: string | null) =>
+    text !== null && (await textReason(db, text, { document, already: [] })) !== undefined;
+  const unless = async (text: string | null) => ((await isPrivate(text)) ? null : text);
   return {
     ...session,
     title: await unless(session.title),

@@ -1,6 +1,8 @@
 import { type Mistake, mistakesIn } from "./mistake.ts";
 
 const lines = mistakesIn("daemon/held/personal-lines.ts", "unit/personal-lines.test.ts");
+const noted = mistakesIn("daemon/home/personal-lines.ts", "unit/personal-lines.test.ts");
+const letters = mistakesIn("daemon/home/text-line.ts", "unit/personal-lines.test.ts");
 const WRITTEN = "unit/personal-lines-written.test.ts";
 const judge = mistakesIn("daemon/held/judge.ts", WRITTEN);
 const called = mistakesIn("daemon/gateway/withholding.ts", WRITTEN);
@@ -23,23 +25,35 @@ export const PERSONAL: readonly Mistake[] = [
     "if (own.size === 0) return undefined;",
     "if (own.size >= 0) return undefined;",
   ),
-  lines(
+  letters(
     "what is anybody's line holds a file",
     "what anybody has holds nothing, nor what is said in other words",
-    "isOnesOwn(line) && !standing.has(line)",
-    "!standing.has(line)",
+    "if (saysALot(line)) return true;",
+    "if (line) return true;",
   ),
   lines(
     "a line that a project has already holds what is written there",
     "what a project has already holds nothing, wherever it stands there",
-    "for (const line of bareLinesOf(other)) own.delete(line);",
-    "for (const line of bareLinesOf(other)) own.has(line);",
+    "if (other.has(letters)) own.delete(letters);",
+    "if (other.has(letters)) own.get(letters);",
   ),
-  lines(
+  noted(
     "what somebody allows for one project goes to every other",
     "lines that somebody allows may be in that project, and in no other",
     '["personal line", document, line]',
     '["personal line", line]',
+  ),
+  letters(
+    "a line whose letters are encoded in another way goes to the team",
+    "a line of one's own text is known by its letters, however it is set",
+    '.normalize("NFKC").replace(NO_LETTERS, "")',
+    '.replace(NO_LETTERS, "")',
+  ),
+  judge(
+    "a line that is a memory's name goes to the team",
+    "a line of the personal text is held wherever it stands: a file's name",
+    "return ofKey && { ...ofKey, lines: [], inKey: true };",
+    "return ofKey && undefined;",
   ),
   judge(
     "who takes the secret out sends the personal lines beside it",
