@@ -33,7 +33,7 @@ export function randomFraction(world: Pick<World, "randomBytes">): number {
 }
 
 /** Resolves after `delayMs`. */
-export function delay(world: World, delayMs: number): Promise<void> {
+export function delay(world: Pick<World, "setTimer">, delayMs: number): Promise<void> {
   return new Promise((resolve) => {
     world.setTimer(delayMs, resolve);
   });

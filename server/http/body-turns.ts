@@ -15,7 +15,7 @@ const TURN_MS_MAX = 5000;
 
 interface Waiting {
   readonly bytes: number;
-  readonly begin: () => void;
+  readonly begin: () => Promise<void>;
 }
 
 /**
@@ -30,15 +30,15 @@ export class BodyTurns {
 
   constructor(
     readonly world: Pick<World, "setTimer">,
-    readonly makeRoom: (bytes: number) => void = makeRoomFor,
+    readonly makeRoom: typeof makeRoomFor = makeRoomFor,
   ) {}
 
   /** Resolves when it is the body's turn, to what ends it. That may be called twice. */
   take(account: AccountId, bytes: number): Promise<() => void> {
     return new Promise((resolve) => {
-      const begin = () => {
-        this.makeRoom(bytes);
+      const begin = async () => {
         this.#bytes += bytes;
+        await this.makeRoom(bytes, this.world);
         let ended = false;
         const end = () => {
           if (ended) return;
@@ -62,7 +62,7 @@ export class BodyTurns {
       if (!next || (this.#bytes > 0 && this.#bytes + next.bytes > AT_ONCE_BYTES_MAX)) return;
       this.#waiting.delete(account);
       if (others.length > 0) this.#waiting.set(account, others);
-      next.begin();
+      void next.begin();
     }
   }
 }

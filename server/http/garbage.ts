@@ -1,5 +1,5 @@
 import { setFlagsFromString } from "node:v8";
-import { runInNewContext } from "node:vm";
+import { delay, type World } from "../../shared/world.ts";
 
 const MIB = 1024 * 1024;
 
@@ -9,43 +9,97 @@ const HELD_BYTES_MAX = 288 * MIB;
 /** The garbage of work on a body, until it is collected, is so many times the body. */
 const GARBAGE_FACTOR = 8;
 
-/** A collection takes tens of milliseconds, and is not worth it for less garbage than this. */
+/** A collection takes a core for tens of milliseconds, and is not worth it for less than this. */
 const GROWN_BYTES_MIN = 64 * MIB;
 
-/** An account may send a smaller body each second, and all others would wait for a collection. */
+/** An account may send a smaller body each second, and a core would do little else than collect. */
 const LARGE_BODY_BYTES = 4 * MIB;
 
-/** What a collection left, or what the process held before there was much to collect. */
+/** How often it is looked whether a collection has ended, and for how long at most. */
+const LOOK_EVERY_MS = 2;
+const LOOKS_MAX = 100;
+
+/** The least that the process held after a collection, or before there was much to collect. */
 let leftBytes = process.memoryUsage.rss();
 
+let collecting: Promise<void> | undefined;
+
 /**
- * Collects garbage before a large body is worked on, if both together would be too much. Left to
- * themselves both runtimes let a process grow to twice what it uses before they collect.
+ * Has garbage collected before a large body is worked on, if both together would be too much. Left
+ * to themselves both runtimes let a process grow to twice what it uses before they collect. The
+ * collection runs beside the loop, which goes on meanwhile: the body alone waits for it.
  */
-export function makeRoomFor(bytes: number): void {
+export async function makeRoomFor(bytes: number, world: Pick<World, "setTimer">): Promise<void> {
   if (bytes <= LARGE_BODY_BYTES) return;
   const held = process.memoryUsage.rss();
+  leftBytes = Math.min(leftBytes, held);
   const isRoom = held + bytes * GARBAGE_FACTOR <= HELD_BYTES_MAX;
   if (isRoom || held - leftBytes < GROWN_BYTES_MIN) return;
-  collect();
-  leftBytes = process.memoryUsage.rss();
+  collecting ??= collect(world).finally(() => {
+    collecting = undefined;
+    leftBytes = process.memoryUsage.rss();
+  });
+  await collecting;
 }
 
-function collect(): void {
-  if (typeof Bun === "undefined") collectOnNode();
-  else Bun.gc(true);
+/** Resolves when a collection has ended that began now. */
+function collect(world: Pick<World, "setTimer">): Promise<void> {
+  return typeof Bun === "undefined" ? collectOnNode(world) : collectOnBun(world);
 }
 
-let ofNode: (() => void) | undefined;
+/** After a collection that finds so much more in use, the next one is of everything. */
+const BALLAST_BYTES = 512 * MIB;
 
-/** Node hides its collector from programs that are not started with a flag. */
-function collectOnNode(): void {
-  if (ofNode === undefined) {
-    setFlagsFromString("--expose-gc");
-    // The flag has just made it the collector.
-    ofNode = runInNewContext("gc") as () => void;
+/**
+ * What Bun does beside its loop is by default a collection of new objects, and what bodies leave is
+ * older. So it sees much memory in use, of which none is ever written, and then none of it.
+ */
+async function collectOnBun(world: Pick<World, "setTimer">): Promise<void> {
+  const older = new Witness();
+  const ballast = new Uint8Array(BALLAST_BYTES);
+  Bun.gc(false);
+  await new Witness().gone(world);
+  giveBack(ballast);
+  Bun.gc(false);
+  await older.gone(world);
+}
+
+/** An array of so many elements has pages of its own, before which V8 looks at its triggers. */
+const OWN_PAGES_LENGTH = 64 * 1024;
+
+/**
+ * V8 does in one turn what it is asked for. So its trigger is set to what is always reached: at the
+ * next look at it a collection begins by pieces, and on other threads.
+ */
+async function collectOnNode(world: Pick<World, "setTimer">): Promise<void> {
+  setFlagsFromString("--incremental-marking-soft-trigger=1");
+  await new Witness().gone(world, () => new Array(OWN_PAGES_LENGTH).fill(0));
+  setFlagsFromString("--incremental-marking-soft-trigger=0");
+}
+
+/** Some of them may be taken for used, whatever lies on the stack. */
+const WITNESSES = 8;
+
+/** Objects that nobody uses but this: once one of them is gone, a collection has ended. */
+class Witness {
+  static readonly #registry = new FinalizationRegistry<{ isGone: boolean }>((state) => {
+    state.isGone = true;
+  });
+  readonly #state = { isGone: false };
+  #objects: object[] = Array.from({ length: WITNESSES }, () => ({}));
+
+  constructor() {
+    for (const each of this.#objects) Witness.#registry.register(each, this.#state);
   }
-  ofNode();
+
+  /** Resolves when they are gone, or may be so. `meanwhile` is called at every look. */
+  async gone(world: Pick<World, "setTimer">, meanwhile: () => unknown = () => {}): Promise<void> {
+    this.#objects = [];
+    for (let look = 0; look < LOOKS_MAX && !this.#state.isGone; look++) {
+      meanwhile();
+      await delay(world, LOOK_EVERY_MS);
+    }
+  }
 }
 
 /** From this size on, bytes are worth being given back by themselves. */

@@ -10,7 +10,7 @@ const MIB = 1024 * 1024;
 /** Bodies of so many MiB; `begun` has the names of those whose turn has come. */
 function watchedTurns() {
   const roomMade: number[] = [];
-  const turns = new BodyTurns(realWorld, (bytes) => roomMade.push(bytes / MIB));
+  const turns = new BodyTurns(realWorld, async (bytes) => void roomMade.push(bytes / MIB));
   const begun: string[] = [];
   const ends = new Map<string, () => void>();
   const ask = (name: string, mebibytes: number) =>
@@ -53,7 +53,7 @@ test("a body that is worked on for too long is in nobody's way any more", async 
     ...realWorld,
     setTimer: (_: number, run: () => void) => realWorld.setTimer(1, run),
   };
-  const turns = new BodyTurns(atOnce, () => {});
+  const turns = new BodyTurns(atOnce, async () => {});
   const [a, b] = ["acct_a", "acct_b"].map(asAccountId);
   assert(a !== undefined && b !== undefined, "both are accounts");
   const endFirst = await turns.take(a, 64 * MIB);
