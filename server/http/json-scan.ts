@@ -1,3 +1,5 @@
+import type { Span } from "./long-texts.ts";
+
 /** Levels of arrays and objects in a body. Stored values have at most 32, plus the envelope. */
 const DEPTH_MAX = 128;
 
@@ -20,12 +22,23 @@ const PARTS_AT_ONCE_MAX = 65_536;
 const PIECE_BYTES = 64 * 1024;
 
 const QUOTE = 0x22;
+const COLON = 0x3a;
 const COMMA = 0x2c;
 const BACKSLASH = 0x5c;
 const OPEN_ARRAY = 0x5b;
 const CLOSE_ARRAY = 0x5d;
 const OPEN_OBJECT = 0x7b;
 const CLOSE_OBJECT = 0x7d;
+/** A tab, line breaks and a space. */
+const BLANKS: readonly number[] = [0x09, 0x0a, 0x0d, 0x20];
+
+/** How a text is scanned, where it is not as most are. */
+export interface ScanTerms {
+  readonly pieceBytes?: number;
+  readonly partsAtOnceMax?: number;
+  /** Longer texts are to be parsed apart; by default none is. */
+  readonly longTextBytes?: number;
+}
 
 /** A list in the outermost object: where its bytes begin and end, and the commas to cut it at. */
 export interface ScannedList {
@@ -43,8 +56,12 @@ export interface ScannedList {
 export class JsonScan {
   /** The lists that were passed whole. */
   readonly lists: ScannedList[] = [];
+  /** The long texts that were passed whole, but for names of fields. */
+  readonly longTexts: Span[] = [];
   readonly #bytes: Uint8Array;
   #at = 0;
+  /** Where the string began that is being passed. */
+  #string: number | undefined;
   #depth = 0;
   #parts = 0;
   /** Of the list's item that is being passed, and of all that is in no list. */
@@ -57,12 +74,16 @@ export class JsonScan {
   #isInObject = false;
   #list: { readonly start: number; readonly cuts: number[] } | undefined;
 
-  constructor(
-    bytes: Uint8Array,
-    readonly pieceBytes = PIECE_BYTES,
-    readonly partsAtOnceMax = PARTS_AT_ONCE_MAX,
-  ) {
+  readonly #terms: Required<ScanTerms>;
+
+  constructor(bytes: Uint8Array, terms: ScanTerms = {}) {
     this.#bytes = bytes;
+    this.#terms = {
+      pieceBytes: PIECE_BYTES,
+      partsAtOnceMax: PARTS_AT_ONCE_MAX,
+      longTextBytes: Number.POSITIVE_INFINITY,
+      ...terms,
+    };
   }
 
   /** Arrays, objects and commas that were passed. */
@@ -79,16 +100,58 @@ export class JsonScan {
     return isTooMuch || this.#parts > PARTS_MAX || this.#depth > DEPTH_MAX;
   }
 
-  /** Goes on for `length` bytes, or until a string that begins there ends. */
+  /** Goes on for `length` bytes. */
   advance(length: number): void {
     const end = Math.min(this.#at + length, this.#bytes.length);
-    for (; this.#at < end && this.#depth <= DEPTH_MAX; this.#at++) {
-      const byte = this.#bytes[this.#at];
-      if (byte === QUOTE) this.#at = endOfString(this.#bytes, this.#at);
-      else if (byte === OPEN_ARRAY || byte === OPEN_OBJECT) this.#open(byte);
-      else if (byte === CLOSE_ARRAY || byte === CLOSE_OBJECT) this.#close();
-      else if (byte === COMMA) this.#comma();
+    while (this.#at < end && this.#depth <= DEPTH_MAX) {
+      if (this.#string !== undefined) this.#passEscaped(end);
+      else this.#pass(this.#bytes[this.#at]);
+      this.#at++;
     }
+  }
+
+  #pass(byte: number | undefined): void {
+    if (byte === QUOTE) this.#passString();
+    else if (byte === OPEN_ARRAY || byte === OPEN_OBJECT) this.#open(byte);
+    else if (byte === CLOSE_ARRAY || byte === CLOSE_OBJECT) this.#close();
+    else if (byte === COMMA) this.#comma();
+  }
+
+  /** Most strings end at the next quote. */
+  #passString(): void {
+    this.#string = this.#at;
+    const quote = this.#bytes.indexOf(QUOTE, this.#at + 1);
+    if (quote !== -1 && this.#bytes[quote - 1] === BACKSLASH) return;
+    this.#at = quote === -1 ? this.#bytes.length : quote;
+    this.#endString();
+  }
+
+  /** The others are looked at byte by byte: they may be nothing but backslashes. */
+  #passEscaped(end: number): void {
+    for (; this.#at < end; this.#at++) {
+      const byte = this.#bytes[this.#at];
+      if (byte === QUOTE) {
+        this.#endString();
+        return;
+      }
+      if (byte === BACKSLASH) this.#at++;
+    }
+    // What comes next is passed by whoever called this.
+    this.#at--;
+  }
+
+  #endString(): void {
+    const start = (this.#string ?? this.#at) + 1;
+    this.#string = undefined;
+    if (this.#at - start <= this.#terms.longTextBytes || this.#isNameEnd()) return;
+    this.longTexts.push({ start, end: this.#at });
+  }
+
+  /** Whether a colon follows. */
+  #isNameEnd(): boolean {
+    let next = this.#at + 1;
+    while (BLANKS.includes(this.#bytes[next] ?? 0)) next++;
+    return this.#bytes[next] === COLON;
   }
 
   #open(byte: number): void {
@@ -112,7 +175,7 @@ export class JsonScan {
   #countPart(): void {
     this.#parts++;
     const parsedAtOnce = ++this.#partsAtOnce[this.#list ? "item" : "outside"];
-    this.#hasManyParts ||= parsedAtOnce > this.partsAtOnceMax;
+    this.#hasManyParts ||= parsedAtOnce > this.#terms.partsAtOnceMax;
   }
 
   #comma(): void {
@@ -125,22 +188,6 @@ export class JsonScan {
     if (this.#depth !== 2 || !this.#list) return;
     this.#partsAtOnce.item = 0;
     const { start, cuts } = this.#list;
-    if (this.#at - (cuts.at(-1) ?? start) >= this.pieceBytes) cuts.push(this.#at);
+    if (this.#at - (cuts.at(-1) ?? start) >= this.#terms.pieceBytes) cuts.push(this.#at);
   }
-}
-
-/** The position of the quote that ends the string begun at `start`, or of the last byte. */
-function endOfString(bytes: Uint8Array, start: number): number {
-  let end = start;
-  do {
-    end = bytes.indexOf(QUOTE, end + 1);
-    if (end === -1) return bytes.length;
-  } while (isEscaped(bytes, end));
-  return end;
-}
-
-function isEscaped(bytes: Uint8Array, at: number): boolean {
-  let first = at;
-  while (bytes[first - 1] === BACKSLASH) first--;
-  return (at - first) % 2 === 1;
 }

@@ -1,12 +1,14 @@
 import { AppError } from "../../shared/errors.ts";
 import { LIMITS } from "../../shared/limits.ts";
 import { NO_PAUSE, type Pause } from "../../shared/turns.ts";
+import type { Binaries } from "../../shared/wire/exchange.ts";
 import { leaseOf } from "./body-budget.ts";
 import { arrivedInTime } from "./body-deadline.ts";
 import { bufferFor, giveBack } from "./garbage.ts";
 import { inflateBody, isGzip, isUnknownEncoding } from "./inflate-body.ts";
 import { JsonScan } from "./json-scan.ts";
-import { parseScanned } from "./parse-scanned.ts";
+import { LONG_TEXT_BYTES } from "./long-texts.ts";
+import { parseScanned, type Scanned } from "./parse-scanned.ts";
 import { bodyRead } from "./watched-body.ts";
 
 /**
@@ -18,6 +20,10 @@ const DISCARDED_BYTES_MAX = 256 * 1024 * 1024;
 /** A body that was valid JSON. Its content is not checked yet. */
 export interface JsonBody {
   readonly value: unknown;
+  /** What the value's stand-ins for long texts stand for. */
+  readonly binaries: Binaries;
+  /** The value with its long texts. They are parsed in one turn. */
+  readonly withTexts: () => Promise<unknown>;
   /** The body as it came, inflated where it was compressed. */
   readonly raw: Uint8Array;
   /** Gives the memory of a large `raw` back at once, which is empty afterwards. */
@@ -30,6 +36,8 @@ interface ReadOptions {
   readonly pause?: Pause;
   /** It may have lists within its lists, of which many parts are parsed at once. */
   readonly isSeed?: boolean;
+  /** What is longer than any text of a plain body is of use only for what it is in base64. */
+  readonly takesBinaries?: boolean;
 }
 
 /**
@@ -40,7 +48,7 @@ interface ReadOptions {
 export async function readJson(
   request: Request,
   bytesMax: number,
-  { pause = NO_PAUSE, isSeed = false }: ReadOptions = {},
+  { pause = NO_PAUSE, isSeed = false, takesBinaries = false }: ReadOptions = {},
 ): Promise<JsonBody | undefined> {
   const sent = await readBytes(request, bytesMax);
   if (sent.length === 0) return undefined;
@@ -49,12 +57,16 @@ export async function readJson(
   const bytes = isGzip(request.headers) ? await inflated(request, sent, bytesMax) : sent;
   if (bytes !== sent) giveBack(sent);
   const isKept = bodyRead(request, bytes);
-  const scan = await scanJson(bytes, { pause, isSeed });
+  const scan = await scanJson(bytes, { pause, isSeed, takesBinaries });
   const lease = leaseOf(request);
   lease?.growTo(bytes.length + scan.parts * PART_BYTES);
   await lease?.turn();
-  const value = await parseJson(bytes, scan, pause);
-  return { value, raw: bytes, free: () => isKept || giveBack(bytes) };
+  const { value, binaries } = await parseJson(bytes, scan, pause);
+  const withTexts = async () => {
+    if (scan.longTexts.length === 0) return value;
+    return (await parseJson(bytes, { lists: scan.lists, longTexts: [] }, pause)).value;
+  };
+  return { value, binaries, withTexts, raw: bytes, free: () => isKept || giveBack(bytes) };
 }
 
 /** The body of a request that must have one, at most `LIMITS.bodyBytes` long. */
@@ -95,16 +107,22 @@ const PART_BYTES = 64;
 /** Throws the 400 for what would take too much to parse. */
 async function scanJson(
   bytes: Uint8Array,
-  { pause, isSeed }: Required<ReadOptions>,
+  { pause, isSeed, takesBinaries }: Required<ReadOptions>,
 ): Promise<JsonScan> {
-  const partsAtOnceMax = isSeed ? Number.POSITIVE_INFINITY : undefined;
-  const scan = new JsonScan(bytes, undefined, partsAtOnceMax);
+  const scan = new JsonScan(bytes, {
+    ...(isSeed && { partsAtOnceMax: Number.POSITIVE_INFINITY }),
+    ...(takesBinaries && { longTextBytes: LONG_TEXT_BYTES }),
+  });
   for (scan.advance(SCANNED_BYTES); !scan.isDone; scan.advance(SCANNED_BYTES)) await pause();
   if (scan.isTooIntricate) throw invalidBody("the body is nested too deeply or in too many parts");
   return scan;
 }
 
-async function parseJson(bytes: Uint8Array, scan: JsonScan, pause: Pause): Promise<unknown> {
+async function parseJson(
+  bytes: Uint8Array,
+  scan: Pick<JsonScan, "lists" | "longTexts">,
+  pause: Pause,
+): Promise<Scanned> {
   try {
     return await parseScanned(bytes, scan, pause);
   } catch {
@@ -137,11 +155,14 @@ function declaredBytes(headers: Headers): number | undefined {
   return declared === null ? undefined : Number(declared);
 }
 
-/** From this size on, Node's way to read a body, which has all of it twice, is avoided. */
-const LONG_BYTES = 16 * 1024;
+/**
+ * Longer bodies are written where they stay as they come, by so much a turn: Node has all of one
+ * twice otherwise, and Bun moves it whenever it has outgrown its place.
+ */
+const LONG_BYTES = process.versions.bun === undefined ? 16 * 1024 : 1024 * 1024;
 
 async function readDeclared(request: Request, declared: number): Promise<Uint8Array> {
-  if (declared <= LONG_BYTES || process.versions.bun !== undefined || request.body === null)
+  if (declared <= LONG_BYTES || request.body === null)
     return new Uint8Array(await request.arrayBuffer());
   const bytes = bufferFor(declared);
   let length = 0;

@@ -5,6 +5,7 @@ import { isObject } from "../json.ts";
 import { LIMITS } from "../limits.ts";
 import { ErrorBody } from "./error.ts";
 import {
+  type Binaries,
   DocumentsAnswerBody,
   DocumentsBody,
   documentAnswersIn,
@@ -128,13 +129,15 @@ export interface ArrivedBatch {
   readonly exchange: ExchangeRequest;
   /** Undefined if the call is about no projects. Each part is to be parsed separately. */
   readonly parts: ReadonlyMap<string, unknown> | undefined;
+  /** For the parts' long texts. */
+  readonly binaries: Binaries;
 }
 
 /** Throws a 400 for a malformed envelope. A project's malformed part is refused on its own. */
-export function parseBatchRequest(value: unknown): ArrivedBatch {
-  const exchange = parseExchangeRequest(value);
+export function parseBatchRequest(value: unknown, binaries: Binaries): ArrivedBatch {
+  const exchange = parseExchangeRequest(value, binaries);
   const projects = projectsOf(value);
-  if (projects === undefined || projects === null) return { exchange, parts: undefined };
+  if (projects === undefined || projects === null) return { exchange, parts: undefined, binaries };
   const path = "/crdt/projects";
   if (!isObject(projects)) throw invalid([{ path, message: "must be an object" }]);
   const parts = new Map(Object.entries(projects));
@@ -142,14 +145,14 @@ export function parseBatchRequest(value: unknown): ArrivedBatch {
   if (parts.size > projectsPerExchange) {
     throw invalid([{ path, message: `must name at most ${projectsPerExchange} projects` }]);
   }
-  return { exchange, parts };
+  return { exchange, parts, binaries };
 }
 
 /** Throws a 400 for a malformed part; `id`: its key in the body. */
-export function parseProjectPart(id: ProjectId, value: unknown): ProjectPart {
+export function parseProjectPart(id: ProjectId, value: unknown, binaries: Binaries): ProjectPart {
   const details: ErrorDetail[] = [];
   const body = tryWith(ProjectPartBody, value, details);
-  const documents = body && documentsIn(body.documents, "/documents", details);
+  const documents = body && documentsIn(body.documents, "/documents", { details, binaries });
   if (!documents || details.length > 0) throw invalid(details.map((each) => inPart(id, each)));
   return { ...(body.name !== undefined && { name: body.name }), documents };
 }

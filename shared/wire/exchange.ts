@@ -133,6 +133,17 @@ export function isExchangeBody(value: unknown): boolean {
   return typeof value === "object" && value !== null && "crdt" in value && value.crdt !== null;
 }
 
+/** The bytes of long texts in base64, decoded already, by what stands for each in a body. */
+export type Binaries = ReadonlyMap<string, Uint8Array>;
+
+const NO_BINARIES: Binaries = new Map();
+
+/** What a body is read with. Errors are added to `details`. */
+export interface Reading {
+  readonly details: ErrorDetail[];
+  readonly binaries: Binaries;
+}
+
 /** The body to send, ready for `JSON.stringify`. */
 export function encodeExchangeRequest(request: ExchangeRequest): Static<typeof ExchangeBody> {
   const documents = encodeDocuments(request.documents);
@@ -154,7 +165,10 @@ export function encodeDocuments(
 }
 
 /** Throws a 400 for a malformed envelope. */
-export function parseExchangeRequest(value: unknown): ExchangeRequest {
+export function parseExchangeRequest(
+  value: unknown,
+  binaries: Binaries = NO_BINARIES,
+): ExchangeRequest {
   const details: ErrorDetail[] = [];
   const { crdt, sessions } = parseWith(ExchangeBody, value);
   for (const field of PLAIN_FIELDS) {
@@ -164,16 +178,16 @@ export function parseExchangeRequest(value: unknown): ExchangeRequest {
     }
   }
   refuseDoubles(sessions ?? [], ({ id }) => id, { path: "/sessions", field: "id", details });
-  const documents = documentsIn(crdt.documents, "/crdt/documents", details);
+  const documents = documentsIn(crdt.documents, "/crdt/documents", { details, binaries });
   if (details.length > 0) throw invalid(details);
   return { documents, ...(sessions && { sessions: sessions.map(sessionUploadOf) }) };
 }
 
-/** Reads the documents of a request's body. Errors are added to `details`. */
+/** Reads the documents of a request's body. */
 export function documentsIn(
   body: Static<typeof DocumentsBody>,
   path: string,
-  details: ErrorDetail[],
+  reading: Reading,
 ): ExchangeRequest["documents"] {
   const documents: Partial<Record<Layer, DocumentRequest>> = {};
   for (const layer of LAYERS) {
@@ -181,8 +195,8 @@ export function documentsIn(
     if (document === undefined) continue;
     const at = `${path}/${layer}`;
     documents[layer] = {
-      ...positionOf(document, at, details),
-      ...binariesOf(document, at, details),
+      ...positionOf(document, at, reading.details),
+      ...binariesOf(document, at, reading),
     };
   }
   return documents;
@@ -252,7 +266,7 @@ function documentAnswerOf(
   return {
     epoch: position?.epoch ?? "",
     seq: position?.seq ?? 0,
-    ...binariesOf(body, path, details),
+    ...binariesOf(body, path, { details, binaries: NO_BINARIES }),
     ...(body.reset === true && { reset: true }),
     ...(body.missing === true && { missing: true }),
   };
@@ -272,20 +286,20 @@ function positionOf(
 function binariesOf(
   body: { readonly state_vector?: string; readonly update?: string },
   path: string,
-  details: ErrorDetail[],
+  reading: Reading,
 ): { stateVector?: Uint8Array; update?: Uint8Array } {
-  const stateVector = bytesOf(body.state_vector, `${path}/state_vector`, details);
-  const update = bytesOf(body.update, `${path}/update`, details);
+  const stateVector = bytesOf(body.state_vector, `${path}/state_vector`, reading);
+  const update = bytesOf(body.update, `${path}/update`, reading);
   return { ...(stateVector && { stateVector }), ...(update && { update }) };
 }
 
 function bytesOf(
   encoded: string | undefined,
   path: string,
-  details: ErrorDetail[],
+  { details, binaries }: Reading,
 ): Uint8Array | undefined {
   if (encoded === undefined) return undefined;
-  const bytes = decodeBase64(encoded);
+  const bytes = binaries.get(encoded) ?? decodeBase64(encoded);
   if (bytes === undefined) details.push({ path, message: "must be base64" });
   return bytes;
 }

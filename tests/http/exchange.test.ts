@@ -26,14 +26,17 @@ function served(answer: unknown): DocumentServed {
   return answer as DocumentServed;
 }
 
-/** A document with one memory, as a replica would send it. */
-function updateWith(key: string, value: string): Uint8Array {
+/** A document with these memories, as a replica would send it. */
+function updateWith(...memories: readonly (readonly [key: string, value: string])[]): Uint8Array {
   const document = new Y.Doc();
   const at = 1_767_323_045_678;
-  const entry = { key, value, created_at: at, updated_at: at };
-  document.getArray(`memories/${document.clientID}`).push([entry]);
+  const entries = memories.map(([key, value]) => ({ key, value, created_at: at, updated_at: at }));
+  document.getArray(`memories/${document.clientID}`).push(entries);
   return Y.encodeStateAsUpdate(document);
 }
+
+/** Memories that take more than a text of a plain body may. */
+const MANY = Array.from({ length: 60 }, (_, at) => [`k${at}`, `${at}`.repeat(15_000)] as const);
 
 test("an empty document is at no epoch and 0", async () => {
   const client = newAccount();
@@ -54,7 +57,7 @@ test("what a plain call wrote comes down by exchange, once", async () => {
 
 test("what a replica wrote goes up and is readable, however often it is sent", async () => {
   const client = newAccount();
-  const update = updateWith("a", "1");
+  const update = updateWith(["a", "1"]);
   for (const _repetition of [1, 2]) {
     const { project } = await exchange(client, SYNC, { documents: { project: { update } } });
     expect(project).toHaveProperty("seq", 1);
@@ -122,4 +125,44 @@ test("another account's commits are never heard", async () => {
   await other.post(SYNC, { memories: [{ key: "a", value: "1" }] });
   await one.post("/v1/memories", { content: "x", layer: "global" });
   expect(await socket.next()).toMatchObject({ document: "global" });
+});
+
+test("a long update is applied as a short one, by itself and for one of several projects", async () => {
+  const client = newAccount();
+  const update = updateWith(...MANY);
+  const { crdt } = encodeExchangeRequest({ documents: { project: { update } } });
+  const long = await client.post(`/v1/projects/${projectId("long")}/sync`, { crdt });
+  expect(long.status).toBe(200);
+  const projects = { [projectId("part")]: { documents: crdt.documents } };
+  const batch = { crdt: { encoding: crdt.encoding, documents: {}, projects } };
+  expect((await client.post("/api/sync", batch)).status).toBe(200);
+  for (const name of ["long", "part"]) {
+    const { body } = await client.get(`/api/projects/${projectId(name)}`);
+    const { memories } = body as { memories: { key: string; value: string }[] };
+    expect(new Map(memories.map(({ key, value }) => [key, value]))).toEqual(new Map(MANY));
+  }
+});
+
+test("a long text that is no base64 is refused as a short one, and ignored where it is unknown", async () => {
+  const client = newAccount();
+  for (const unread of ["AAA", "é".repeat(600_000), `${"AAAA".repeat(300_000)}A`]) {
+    const documents = { project: { update: unread } };
+    const { status, body } = await client.post(SYNC, { crdt: { encoding: "yjs-v1", documents } });
+    expect([status, body]).toMatchObject([
+      400,
+      {
+        error: { details: [{ path: "/crdt/documents/project/update", message: "must be base64" }] },
+      },
+    ]);
+  }
+  const unknown = "AAAA".repeat(300_000);
+  const plain = await client.post(SYNC, { unknown, memories: [{ key: "a", value: "1" }] });
+  expect(plain.status).toBe(200);
+  const crdt = { encoding: "yjs-v1", documents: { project: {} } };
+  expect((await client.post(SYNC, { unknown, crdt })).status).toBe(200);
+  const over = await client.post(SYNC, { claude_md_content: unknown });
+  expect([over.status, over.body]).toMatchObject([
+    400,
+    { error: { message: "/claude_md_content must be at most 1048576 bytes of UTF-8" } },
+  ]);
 });

@@ -6,6 +6,7 @@ import { parseScanned } from "../../server/http/parse-scanned.ts";
 import { AppError } from "../../shared/errors.ts";
 import { LIMITS } from "../../shared/limits.ts";
 import { NO_PAUSE } from "../../shared/turns.ts";
+import { decodeBase64, encodeBase64 } from "../../shared/wire/base64.ts";
 import { parseLongSync, parseSyncPayload } from "../../shared/wire/sync.ts";
 import { failureOf } from "../support/failure.ts";
 
@@ -15,10 +16,10 @@ const UNREADABLE = "it is not JSON";
 
 /** Parses in pieces of a few bytes, scanned by as few. */
 async function parsePieces(bytes: Uint8Array): Promise<unknown> {
-  const scan = new JsonScan(bytes, 5);
+  const scan = new JsonScan(bytes, { pieceBytes: 5 });
   while (!scan.isDone) scan.advance(3);
   try {
-    return { json: JSON.stringify(await parseScanned(bytes, scan, NO_PAUSE)) };
+    return { json: JSON.stringify((await parseScanned(bytes, scan, NO_PAUSE)).value) };
   } catch {
     return UNREADABLE;
   }
@@ -54,6 +55,105 @@ test("a long body is parsed by pieces to what it is in one", async () => {
     }),
     RUNS,
   );
+});
+
+/** Texts over this length are parsed apart. */
+const LONG_TEXT = 9;
+
+/** What stands in a value for a text that was parsed apart. */
+const STAND_IN = "a text of its own";
+
+/** The value with `STAND_IN` for such texts, and what is base64 among them. */
+async function parseApart(bytes: Uint8Array): Promise<unknown> {
+  const scan = new JsonScan(bytes, { pieceBytes: 5, longTextBytes: LONG_TEXT });
+  while (!scan.isDone) scan.advance(3);
+  try {
+    const { value, binaries } = await parseScanned(bytes, scan, NO_PAUSE);
+    const json = JSON.stringify(value, (_, each) => {
+      return typeof each === "string" && each.length > LIMITS.claudeMdBytes ? STAND_IN : each;
+    });
+    return { json, held: [...binaries.values()].map(encodeBase64) };
+  } catch {
+    return UNREADABLE;
+  }
+}
+
+/** The same by what the runtime parses. */
+function apartOf(text: string): unknown {
+  const held: string[] = [];
+  const parsed = parseWhole(new TextEncoder().encode(text));
+  if (parsed === UNREADABLE) return UNREADABLE;
+  // A field that is there twice is in no value, and its text is parsed nevertheless.
+  const texts = [...text.matchAll(/"((?:[^"\\]|\\.)*)"(:)?/g)];
+  const long = texts.flatMap(([, inner = "", colon]) => {
+    return colon === undefined && Buffer.byteLength(inner) > LONG_TEXT ? [inner] : [];
+  });
+  const parsedLong = long.map((inner) => String(JSON.parse(`"${inner}"`)));
+  for (const each of parsedLong) if (decodeBase64(each)) held.push(each);
+  const json = JSON.stringify(JSON.parse(text), (_, each) => {
+    return typeof each === "string" && parsedLong.includes(each) ? STAND_IN : each;
+  });
+  return { json, held };
+}
+
+const longItem = fc.oneof(
+  item,
+  fc.uint8Array({ maxLength: 40 }).map((bytes) => Buffer.from(bytes).toString("base64")),
+  fc.constantFrom(
+    "AAAA".repeat(9),
+    "AA==".repeat(4),
+    "////++++////",
+    "é".repeat(9),
+    '\\"'.repeat(6),
+  ),
+);
+const longBody = fc.dictionary(
+  fc.constantFrom("crdt", "memories", "a name of many letters"),
+  fc.oneof(fc.array(longItem, { maxLength: 5 }), longItem, fc.record({ update: longItem })),
+);
+const slashed = fc.tuple(longBody, fc.boolean()).map(([value, escapes]) => {
+  const text = JSON.stringify(value);
+  return escapes ? text.replaceAll("/", "\\/").replaceAll("é", "\\u00e9") : text;
+});
+
+test("a long text is parsed apart to what it is in one, in base64 to its bytes", async () => {
+  await fc.assert(
+    fc.asyncProperty(slashed, async (text) => {
+      expect(await parseApart(new TextEncoder().encode(text))).toEqual(apartOf(text));
+    }),
+    { ...RUNS, numRuns: 100 },
+  );
+});
+
+test("a long text that is no JSON is refused", async () => {
+  for (const inner of ["\u0001", "\\x", "\\u12g4", "\\u123g"]) {
+    for (const before of [0, 65_530, 65_533, 65_536]) {
+      const text = `{"a":"${"A".repeat(before)}${inner}${"A".repeat(20)}"}`;
+      const bytes = new TextEncoder().encode(text);
+      expect([inner, before, await parseApart(bytes)]).toEqual([inner, before, UNREADABLE]);
+    }
+  }
+  const cut = new TextEncoder().encode(`{"a":"${"A".repeat(65_535)}é${"A".repeat(20)}"}`);
+  expect(await parseApart(cut)).not.toBe(UNREADABLE);
+  expect(await parseApart(cut.with(cut.indexOf(0xc3), 0x41))).toBe(UNREADABLE);
+});
+
+test("a text of many pieces is parsed as one", async () => {
+  for (const unit of [
+    "A",
+    "AAAA/+8B",
+    "\\/",
+    "A\\/",
+    "\\u0041",
+    "\\\\",
+    '\\"',
+    "é",
+    "😀",
+    "AB==",
+  ]) {
+    const text = `{"update":"${unit.repeat(Math.ceil(200_000 / unit.length))}"}`;
+    expect(await parseApart(new TextEncoder().encode(text))).toEqual(apartOf(text));
+  }
 });
 
 test("by pieces as in one, what is no JSON is refused", async () => {

@@ -18,12 +18,12 @@ export function accountSyncRoutes({ sync }: Services) {
       const body = await readSyncBody(request, context.pause);
       if (body === undefined) throw emptyBody();
       body.free();
-      const { exchange, parts } = parseBatchRequest(body.value);
-      const own = withoutProject(exchange);
+      const batch = parseBatchRequest(body.value, body.binaries);
+      const own = withoutProject(batch.exchange);
       const answered = await sync.exchange(context.caller, null, { ...own, createMissing: false });
       const { crdt } = encodeExchangeAnswer(answered);
-      if (!parts) return answer(context, { crdt });
-      const projects = await exchangeParts(sync, context, parts);
+      if (!batch.parts) return answer(context, { crdt });
+      const projects = await exchangeParts(sync, context, batch);
       return answer(context, { crdt: { ...crdt, projects } });
     },
     UNPARSED,

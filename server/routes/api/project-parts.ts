@@ -3,11 +3,16 @@ import { AppError } from "../../../shared/errors.ts";
 import type { ProjectId } from "../../../shared/ids.ts";
 import { LIMITS } from "../../../shared/limits.ts";
 import {
+  type ArrivedBatch,
   inPart,
   type ProjectPartAnswerBody,
   parseProjectPart,
 } from "../../../shared/wire/batch.ts";
-import { type ExchangeAnswer, encodeDocumentAnswers } from "../../../shared/wire/exchange.ts";
+import {
+  type Binaries,
+  type ExchangeAnswer,
+  encodeDocumentAnswers,
+} from "../../../shared/wire/exchange.ts";
 import { invalid } from "../../../shared/wire/parse.ts";
 import { existingProjectId } from "../../../shared/wire/project-id.ts";
 import { errorBody } from "../../http/errors-to-response.ts";
@@ -24,17 +29,21 @@ type PartAnswered = Static<typeof ProjectPartAnswerBody>;
 export async function exchangeParts(
   sync: Services["sync"],
   context: CallerContext,
-  parts: ReadonlyMap<string, unknown>,
+  { parts, binaries }: Pick<ArrivedBatch, "parts" | "binaries">,
 ): Promise<Readonly<Record<string, PartAnswered>>> {
   const answers = new Map<string, PartAnswered>();
   let bytes = 0;
-  for (const [name, part] of parts) {
+  for (const [name, part] of parts ?? []) {
     if (bytes >= LIMITS.batchAnswerBytes) {
       answers.set(name, { later: true });
       continue;
     }
     try {
-      const answer = await exchangePart(sync, context, { id: existingProjectId(name), part });
+      const answer = await exchangePart(sync, context, {
+        id: existingProjectId(name),
+        part,
+        binaries,
+      });
       bytes += bytesIn(answer);
       answers.set(name, { documents: encodeDocumentAnswers(answer) });
     } catch (thrown) {
@@ -48,9 +57,9 @@ export async function exchangeParts(
 async function exchangePart(
   sync: Services["sync"],
   { caller }: CallerContext,
-  { id, part }: { readonly id: ProjectId; readonly part: unknown },
+  { id, part, binaries }: { id: ProjectId; part: unknown; binaries: Binaries },
 ): Promise<ExchangeAnswer> {
-  const { name, documents } = parseProjectPart(id, part);
+  const { name, documents } = parseProjectPart(id, part, binaries);
   try {
     return await sync.exchange(caller, id, { documents, createMissing: true, name });
   } catch (thrown) {

@@ -44,10 +44,10 @@ export function projectSyncRoutes({ sync }: Services, variant: SyncVariant) {
         const once = onceOf(request, body);
         return answerLong(context, await sync.read(caller, existingProjectId(params.id), once));
       }
-      const { value } = body;
+      const { value, binaries } = body;
       if (isExchangeBody(value)) {
         body.free();
-        const exchange = parseExchangeRequest(value);
+        const exchange = parseExchangeRequest(value, binaries);
         const id = existingProjectId(params.id);
         const answered = await sync.exchange(caller, id, { ...exchange, createMissing });
         return answer(context, encodeExchangeAnswer(answered));
@@ -64,9 +64,9 @@ export function projectSyncRoutes({ sync }: Services, variant: SyncVariant) {
 
 /** A sync's body; undefined if it is empty. Only an exchange may be very large. */
 export async function readSyncBody(request: Request, pause: Pause): Promise<JsonBody | undefined> {
-  const body = await readJson(request, LIMITS.exchangeBodyBytes, { pause });
-  if (body === undefined) return undefined;
-  if (body.raw.length > LIMITS.bodyBytes && !isExchangeBody(body.value))
-    throw tooLarge(LIMITS.bodyBytes);
-  return body;
+  const options = { pause, takesBinaries: true };
+  const body = await readJson(request, LIMITS.exchangeBodyBytes, options);
+  if (body === undefined || isExchangeBody(body.value)) return body;
+  if (body.raw.length > LIMITS.bodyBytes) throw tooLarge(LIMITS.bodyBytes);
+  return { ...body, value: await body.withTexts() };
 }
