@@ -22,6 +22,7 @@ export const RATIOS: Readonly<Record<string, readonly [row: string, before: stri
   "grow: database beside the live text": ["grow", "the live text"],
   "grow: without revisions beside the live text": ["grow", "without the revisions"],
   "growth: push among 10,000 memories beside 100": ["growth", "as long as among 100"],
+  "page of 10,000 beside one of 1,000": ["page", "a page of 1"],
   "crowd: read beside an empty database": ["crowd", "as fast"],
   "crowd: push beside an empty database": ["crowd", "an empty one's"],
 };

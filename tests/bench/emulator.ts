@@ -1,3 +1,8 @@
+import { existsSync, readFileSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { delay } from "../../shared/world.ts";
+import { realWorld } from "../../shared/world-real.ts";
+import type { LongestTurns } from "../support/turn-watch.ts";
 import type { Program, Programs } from "./programs.ts";
 
 /** An emulator that runs as a process of its own, keeping its data in a folder. */
@@ -25,6 +30,32 @@ export async function startRaisedEmulator(
   const args = ["--data-dir", dataDir, ...uncounted];
   const program = await programs.start("../support/raised-emulator.ts", args);
   return { ...program, url: urlIn(program.line) };
+}
+
+/** The same, and the longest turns of its loop since they were forgotten. */
+export interface WatchedEmulator extends EmulatorProgram {
+  forgetTurns(): Promise<void>;
+  longestTurns(): LongestTurns;
+}
+
+export async function startWatchedEmulator(
+  programs: Programs,
+  dataDir: string,
+): Promise<WatchedEmulator> {
+  const file = join(dataDir, "turns.json");
+  const args = ["--data-dir", dataDir, "--turns", file];
+  const program = await programs.start("../support/raised-emulator.ts", args);
+  return {
+    ...program,
+    url: urlIn(program.line),
+    async forgetTurns() {
+      rmSync(file);
+      process.kill(program.pid, "SIGUSR2");
+      while (!existsSync(file)) await delay(realWorld, 1);
+    },
+    // `watchTurns` wrote it.
+    longestTurns: () => JSON.parse(readFileSync(file, "utf8")) as LongestTurns,
+  };
 }
 
 /** The address that a program says it is ready at. */

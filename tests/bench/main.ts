@@ -26,6 +26,7 @@ import { limits } from "./rows/limits.ts";
 import { live } from "./rows/live.ts";
 import { mcp } from "./rows/mcp.ts";
 import { opened } from "./rows/opened.ts";
+import { page } from "./rows/page.ts";
 import { postgres } from "./rows/postgres.ts";
 import { push } from "./rows/push.ts";
 import { pushOne } from "./rows/push-one.ts";
@@ -33,6 +34,7 @@ import { read } from "./rows/read.ts";
 import { sessions } from "./rows/sessions.ts";
 import { sized } from "./rows/sized.ts";
 import { start } from "./rows/start.ts";
+import { turns } from "./rows/turns.ts";
 import { type Finished, markdownOf } from "./table.ts";
 
 const ROWS: readonly Row[] = [
@@ -44,6 +46,7 @@ const ROWS: readonly Row[] = [
   pushOne,
   bulk,
   fair,
+  turns,
   bounded,
   live,
   delta,
@@ -52,6 +55,7 @@ const ROWS: readonly Row[] = [
   idle,
   grow,
   growth,
+  page,
   cli,
   mcp,
   history,

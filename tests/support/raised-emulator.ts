@@ -8,6 +8,7 @@ import { listen } from "../../server/listen/listen.ts";
 import { Readiness } from "../../server/operations/readiness.ts";
 import { silentLog } from "../../shared/log.ts";
 import { realWorld } from "../../shared/world-real.ts";
+import { watchTurns } from "./turn-watch.ts";
 
 /** In a minute and in a day; more than anybody makes, and what is kept of them stays small. */
 const RAISED = { minute: 1_000_000, day: 100_000_000 };
@@ -19,6 +20,8 @@ const { values } = parseArgs({
     "data-dir": text,
     uncounted: { type: "boolean" },
     "published-only": { type: "boolean" },
+    // A file that has the longest turns of the loop.
+    turns: text,
   },
 });
 const dataDir = values["data-dir"];
@@ -35,5 +38,6 @@ const { app, close } = await createEmulatorApp({
   readiness: new Readiness("ready"),
 });
 const { url } = await listen(app, { host: "127.0.0.1", port: Number(values.port ?? 0) });
+if (values.turns !== undefined) watchTurns(values.turns);
 process.on("SIGTERM", () => void close().finally(() => process.exit(0)));
 process.stdout.write(`memsync emulator ready at ${url}\n`);
