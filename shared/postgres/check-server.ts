@@ -1,5 +1,5 @@
-import { DatabaseFailure, isDiskFull, POOLED, READ_ONLY, StandbyLost } from "./failures.ts";
-import { refuseNewerSteps, stepsDone } from "./migrate.ts";
+import { DatabaseFailure, isDiskFull, POOLED, READ_ONLY, STANDBY_LOST } from "./failures.ts";
+import { newerStep, stepsDone } from "./migrate.ts";
 import { SESSION_SETTINGS, type SessionPool } from "./pool.ts";
 import { RELIANCE, type Reliance, relianceProblem } from "./reliance.ts";
 import { lackOf, partsMissing, rowsOfTakenSteps } from "./schema-look.ts";
@@ -39,22 +39,36 @@ export async function checkServer<Tables>(
   if (await isPooled(pool)) throw new DatabaseFailure(POOLED);
 }
 
-/** The same of what may change while a server runs, whose tables were all made. */
-export async function refuseUnfit<Tables>(
+/** What a look at a database has found. */
+export interface Found {
+  /** Why it can't be used now, in a sentence. */
+  readonly problem: string | undefined;
+  /** Commits wait for a synchronous standby, whatever else is wrong. */
+  readonly isHeldUp: boolean;
+}
+
+/** Looks at what may change while a server runs, whose tables were all made. */
+export async function lookAt<Tables>(
   pool: SessionPool<Tables>,
   parts: SchemaParts,
   withinMs?: number,
-): Promise<void> {
-  await pool.use(async (session) => {
+): Promise<Found> {
+  return await pool.use(async (session) => {
     const facts = await readFacts(session, parts, withinMs);
-    const problem = problemOf(facts);
-    if (problem !== undefined) throw new DatabaseFailure(problem);
-    // A newer program may have taken away what is looked for next.
-    refuseNewerSteps(await stepsDone(session, withinMs), parts.steps);
-    const lack = lackOf(await partsMissing(session, parts, withinMs));
-    if (lack !== undefined) throw new DatabaseFailure(lack);
-    if (facts.unheard > 0) throw new StandbyLost();
+    const isHeldUp = facts.unheard > 0;
+    const problem = problemOf(facts) ?? (await lackIn(session, parts, withinMs));
+    return { problem: problem ?? (isHeldUp ? STANDBY_LOST : undefined), isHeldUp };
   });
+}
+
+async function lackIn<Tables>(
+  session: PostgresSession<Tables>,
+  parts: SchemaParts,
+  withinMs: number | undefined,
+): Promise<string | undefined> {
+  // A newer program may have taken away what is looked for next.
+  const newer = newerStep(await stepsDone(session, withinMs), parts.steps);
+  return newer ?? lackOf(await partsMissing(session, parts, withinMs));
 }
 
 /** Throws where a step was taken, and the database does not know any more that it was. */

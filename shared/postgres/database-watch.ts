@@ -1,8 +1,8 @@
 import { messageOf, RateLimited } from "../errors.ts";
 import type { Log } from "../log.ts";
 import type { Timer, World } from "../world.ts";
-import { findsRoom, refuseUnfit } from "./check-server.ts";
-import { DISK_FULL, isUnanswered, NoConnectionLeft, StandbyLost, UNANSWERED } from "./failures.ts";
+import { findsRoom, lookAt } from "./check-server.ts";
+import { DISK_FULL, isUnanswered, NoConnectionLeft, UNANSWERED } from "./failures.ts";
 import type { SessionPool } from "./pool.ts";
 import type { SchemaParts } from "./schema-parts.ts";
 
@@ -56,32 +56,31 @@ export class DatabaseWatch<Tables> {
   }
 
   async #look(): Promise<void> {
-    const { pool, writing, parts, world } = this.#deps;
+    const { pool, world } = this.#deps;
     const before = pool.answered;
     // Who answers anybody is there, and who has too much to do can be written.
     const isSilent = () => pool.answered === before;
     const silence = world.setTimer(LOOK_WITHIN_MS, () => {
       if (isSilent()) this.#say(UNANSWERED);
     });
-    const looked = refuseUnfit(pool, parts, LOOK_WITHIN_MS)
-      .then(() => writing.freePlaces(pool, LOOK_WITHIN_MS))
-      .then(() => this.#lookForRoom());
-    const problem = await looked.then(
-      (room) => {
-        writing.isHeldUp = false;
-        return room;
-      },
-      (thrown) => {
-        const isLeftOut = thrown instanceof NoConnectionLeft && pool.answered === this.#answered;
-        const isBusy = thrown instanceof RateLimited || (isUnanswered(thrown) && !isSilent());
-        if (isBusy && !isLeftOut) return this.#problem;
-        writing.isHeldUp = thrown instanceof StandbyLost;
-        return messageOf(thrown);
-      },
-    );
+    const problem = await this.#find().catch((thrown: unknown) => {
+      const isLeftOut = thrown instanceof NoConnectionLeft && pool.answered === this.#answered;
+      const isBusy = thrown instanceof RateLimited || (isUnanswered(thrown) && !isSilent());
+      return isBusy && !isLeftOut ? this.#problem : messageOf(thrown);
+    });
     silence.cancel();
     this.#answered = pool.answered;
     this.#say(problem);
+  }
+
+  /** Whether commits are held up stays as it was where nobody answers. */
+  async #find(): Promise<string | undefined> {
+    const { pool, writing, parts } = this.#deps;
+    const { problem, isHeldUp } = await lookAt(pool, parts, LOOK_WITHIN_MS);
+    writing.isHeldUp = isHeldUp;
+    if (problem !== undefined) return problem;
+    await writing.freePlaces(pool, LOOK_WITHIN_MS);
+    return await this.#lookForRoom();
   }
 
   /** After a write that has found none; what is said as long as there is none. */

@@ -48,15 +48,10 @@ class DiskFull extends DatabaseFailure {
   }
 }
 
-/** Commits wait for a synchronous standby, and so would each further one. */
-export class StandbyLost extends DatabaseFailure {
-  constructor() {
-    super(
-      "commits wait for the database's synchronous standby, which does not answer: see that it " +
-        "runs, or take it out of synchronous_standby_names",
-    );
-  }
-}
+/** What is said where commits wait for a synchronous standby, and each further one would. */
+export const STANDBY_LOST =
+  "commits wait for the database's synchronous standby, which does not answer: see that it " +
+  "runs, or take it out of synchronous_standby_names";
 
 /** A commit whose outcome nobody knows. What was in memory may be what is there, or not. */
 export class UnknownOutcome extends DatabaseFailure {

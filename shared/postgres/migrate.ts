@@ -27,7 +27,7 @@ export async function migratePostgres<Tables>(
   migrations: readonly PostgresMigration[],
 ): Promise<void> {
   const known = await pool.use(stepsDone);
-  refuseNewerSteps(known, migrations);
+  refuseNewer(known, migrations);
   if (migrations.every(({ name }) => known.has(name))) return;
   await inTransaction(pool, async (session) => {
     await session.query("SELECT pg_advisory_xact_lock($1)", [LOCK]);
@@ -37,7 +37,7 @@ export async function migratePostgres<Tables>(
       [],
     );
     const done = await stepsDone(session);
-    refuseNewerSteps(done, migrations);
+    refuseNewer(done, migrations);
     const before = tablesOf(migrations.filter(({ name }) => done.has(name)));
     await refuseOthersTables(session, before);
     for (const { name, breaks, statements } of migrations) {
@@ -110,17 +110,24 @@ export async function stepsDone<Tables>(
   return new Map(rows.map(({ name, breaks }) => [name, breaks]));
 }
 
-/** Throws where a step was taken that is not among the `steps` of a program, and breaks it. */
-export function refuseNewerSteps(
+/** What is said where a step was taken that is not among the `steps` of a program, and breaks it. */
+export function newerStep(
   done: ReadonlyMap<string, boolean>,
   steps: readonly { readonly name: string }[],
-): void {
+): string | undefined {
   const known = new Set(steps.map(({ name }) => name));
   const newer = [...done].find(([name, breaks]) => breaks && !known.has(name));
-  if (!newer) return;
-  throw new AppError(
-    "invalid_request",
+  if (!newer) return undefined;
+  return (
     `the database was changed by a newer memsync (it holds the step "${newer[0]}"): update ` +
-      "memsync, or name another database; nothing was changed",
+    "memsync, or name another database; nothing was changed"
   );
+}
+
+function refuseNewer(
+  done: ReadonlyMap<string, boolean>,
+  migrations: readonly PostgresMigration[],
+): void {
+  const problem = newerStep(done, migrations);
+  if (problem !== undefined) throw new AppError("invalid_request", problem);
 }

@@ -139,7 +139,15 @@ test("writes that wait behind a commit that hangs are refused as soon as that is
   });
   expect((await host.write("second")).status).toBe(429);
   expect((await host.write("third")).status).toBe(429);
+  // So it is where something else is wrong besides.
+  const beside = "SET synchronous_commit = local";
+  const [lost, back] = ["sweeps ALTER one DROP DEFAULT", "sweeps ALTER one SET DEFAULT true"];
+  await runOnPostgres(address, beside, `ALTER TABLE ${lost}`);
+  const isTold = () => host.logged.some((entry) => JSON.stringify(entry).includes(back));
+  await waitFor("a lack that shows", isTold);
+  expect((await host.write("fourth")).status).toBe(429);
   expect(isHanging).toBe(true);
+  await runOnPostgres(address, beside, `ALTER TABLE ${back}`);
   await runOnPostgres(address, "ALTER SYSTEM RESET synchronous_standby_names", reload);
   expect((await first).status).toBe(200);
   await waitFor("a write", async () => (await host.write("after")).status === 200);

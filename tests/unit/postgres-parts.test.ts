@@ -1,8 +1,7 @@
 import { expect, test } from "bun:test";
 import type { HostTables } from "../../server/stores/account-tables.ts";
 import { hostMigrationsOnPostgres } from "../../server/stores/postgres-schema.ts";
-import { messageOf } from "../../shared/errors.ts";
-import { refuseUnfit } from "../../shared/postgres/check-server.ts";
+import { lookAt } from "../../shared/postgres/check-server.ts";
 import { SessionPool } from "../../shared/postgres/pool.ts";
 import { schemaPartsOf } from "../../shared/postgres/schema-parts.ts";
 import { openReady, refusal } from "../support/postgres-host.ts";
@@ -20,7 +19,7 @@ test("a part of the schema that is missing, or somebody else's, is told as such"
   expect(await host.status()).toBe(200);
   const parts = schemaPartsOf(hostMigrationsOnPostgres);
   const pool = new SessionPool<HostTables>(address, 1);
-  const look = () => refuseUnfit(pool, parts).then(() => "all is there", messageOf);
+  const look = () => lookAt(pool, parts).then(({ problem }) => problem ?? "all is there");
   const told = async (lost: string, named: string) => {
     await runOnPostgres(address, lost);
     const said = await look();
