@@ -2,7 +2,8 @@ import { DatabaseFailure, isDiskFull, POOLED, READ_ONLY, STANDBY_LOST } from "./
 import { newerStep, stepsDone } from "./migrate.ts";
 import { SESSION_SETTINGS, type SessionPool } from "./pool.ts";
 import { RELIANCE, type Reliance, relianceProblem } from "./reliance.ts";
-import { lackOf, partsMissing, rowsOfTakenSteps } from "./schema-look.ts";
+import { lackOf, type PartsAsked, partsMissing, rowsOfTakenSteps } from "./schema-look.ts";
+import { catalogMark } from "./schema-mark.ts";
 import type { SchemaParts } from "./schema-parts.ts";
 import type { PostgresSession } from "./session.ts";
 
@@ -22,6 +23,8 @@ interface ServerFacts extends Reliance {
   readonly hidden: string | null;
   /** Commits that have waited for a standby for longer than a write takes. */
   readonly unheard: number;
+  /** See `catalogMark`. */
+  readonly mark: string;
   /** Those of `SESSION_SETTINGS`, as they are. */
   readonly settings: Readonly<Record<string, string>>;
 }
@@ -40,35 +43,46 @@ export async function checkServer<Tables>(
 }
 
 /** What a look at a database has found. */
-export interface Found {
+export interface Looked {
   /** Why it can't be used now, in a sentence. */
   readonly problem: string | undefined;
   /** Commits wait for a synchronous standby, whatever else is wrong. */
   readonly isHeldUp: boolean;
+  /** Another one whenever the catalog has something else of the tables. */
+  readonly mark: string;
+}
+
+/** How a look is made. */
+interface Look {
+  readonly withinMs?: number;
+  /** The mark of a look that has found all parts there: while it is the same, they are. */
+  readonly whole?: string | undefined;
 }
 
 /** Looks at what may change while a server runs, whose tables were all made. */
-export async function lookAt<Tables>(
+export async function lookAtServer<Tables>(
   pool: SessionPool<Tables>,
   parts: SchemaParts,
-  withinMs?: number,
-): Promise<Found> {
+  { withinMs, whole }: Look = {},
+): Promise<Looked> {
   return await pool.use(async (session) => {
     const facts = await readFacts(session, parts, withinMs);
+    const { mark } = facts;
     const isHeldUp = facts.unheard > 0;
-    const problem = problemOf(facts) ?? (await lackIn(session, parts, withinMs));
-    return { problem: problem ?? (isHeldUp ? STANDBY_LOST : undefined), isHeldUp };
+    const lack = () => lackIn(session, parts, { withinMs, rowsAlone: mark === whole });
+    const problem = problemOf(facts) ?? (await lack());
+    return { problem: problem ?? (isHeldUp ? STANDBY_LOST : undefined), isHeldUp, mark };
   });
 }
 
 async function lackIn<Tables>(
   session: PostgresSession<Tables>,
   parts: SchemaParts,
-  withinMs: number | undefined,
+  asked: PartsAsked,
 ): Promise<string | undefined> {
   // A newer program may have taken away what is looked for next.
-  const newer = newerStep(await stepsDone(session, withinMs), parts.steps);
-  return newer ?? lackOf(await partsMissing(session, parts, withinMs));
+  const newer = newerStep(await stepsDone(session, asked.withinMs), parts.steps);
+  return newer ?? lackOf(await partsMissing(session, parts, asked));
 }
 
 /** Throws where a step was taken, and the database does not know any more that it was. */
@@ -136,7 +150,8 @@ async function readFacts<Tables>(
         WHERE row_security_active(to_regclass(quote_ident(name)))) AS hidden,
       (SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()
         AND usename = current_user AND wait_event = 'SyncRep'
-        AND query_start < clock_timestamp() - interval '5 seconds') AS unheard`,
+        AND query_start < clock_timestamp() - interval '5 seconds') AS unheard,
+      ${catalogMark("$2::text[] || 'schema_migrations'::text", parts.functions)} AS mark`,
     [Object.keys(SESSION_SETTINGS), parts.tables],
     withinMs,
   );

@@ -1,7 +1,7 @@
 import { messageOf, RateLimited } from "../errors.ts";
 import type { Log } from "../log.ts";
 import type { Timer, World } from "../world.ts";
-import { findsRoom, lookAt } from "./check-server.ts";
+import { findsRoom, lookAtServer } from "./check-server.ts";
 import { DISK_FULL, isUnanswered, NoConnectionLeft, UNANSWERED } from "./failures.ts";
 import type { SessionPool } from "./pool.ts";
 import type { SchemaParts } from "./schema-parts.ts";
@@ -11,6 +11,9 @@ const LOOK_EVERY_MS = 1000;
 
 /** And of a database that is silent within this one. */
 const LOOK_WITHIN_MS = 5000;
+
+/** One look in so many compares every part: what a name means may change by others' rows. */
+const WHOLE_LOOK_EVERY = 60;
 
 interface WatchDeps<Tables> {
   readonly pool: SessionPool<Tables>;
@@ -29,6 +32,9 @@ export class DatabaseWatch<Tables> {
   #looking: Promise<void> = Promise.resolve();
   #isStopped = false;
   #problem: string | undefined;
+  #looks = 0;
+  /** See `lookAtServer`. */
+  #whole: string | undefined;
   /** How often anybody had been answered when the last look was over. */
   #answered = 0;
 
@@ -76,9 +82,12 @@ export class DatabaseWatch<Tables> {
   /** Whether commits are held up stays as it was where nobody answers. */
   async #find(): Promise<string | undefined> {
     const { pool, writing, parts } = this.#deps;
-    const { problem, isHeldUp } = await lookAt(pool, parts, LOOK_WITHIN_MS);
-    writing.isHeldUp = isHeldUp;
-    if (problem !== undefined) return problem;
+    const whole = this.#looks % WHOLE_LOOK_EVERY === 0 ? undefined : this.#whole;
+    this.#looks += 1;
+    const found = await lookAtServer(pool, parts, { withinMs: LOOK_WITHIN_MS, whole });
+    writing.isHeldUp = found.isHeldUp;
+    this.#whole = found.problem === undefined ? found.mark : undefined;
+    if (found.problem !== undefined) return found.problem;
     await writing.freePlaces(pool, LOOK_WITHIN_MS);
     return await this.#lookForRoom();
   }

@@ -110,7 +110,7 @@ export async function stepsDone<Tables>(
   return new Map(rows.map(({ name, breaks }) => [name, breaks]));
 }
 
-/** What is said where a step was taken that is not among the `steps` of a program, and breaks it. */
+/** What is said where a step was taken that is not among a program's `steps`, and breaks it. */
 export function newerStep(
   done: ReadonlyMap<string, boolean>,
   steps: readonly { readonly name: string }[],

@@ -13,8 +13,9 @@ export function partsThere(tables: readonly string[], functions: readonly string
     SELECT own.name || '.' || attname AS name, format_type(atttypid, atttypmod) AS type,
         CASE WHEN attcollation NOT IN (0, 100) THEN (SELECT ' COLLATE ' || collname
           FROM pg_collation WHERE pg_collation.oid = attcollation) END AS collated,
-        attnotnull, attidentity, atthasdef
-      FROM own JOIN pg_attribute ON attrelid = id AND attnum > 0 AND NOT attisdropped),
+        attnotnull, attidentity, pg_get_expr(adbin, adrelid) AS value
+      FROM own JOIN pg_attribute ON attrelid = id AND attnum > 0 AND NOT attisdropped
+      LEFT JOIN pg_attrdef ON adrelid = id AND adnum = attnum),
   indexes AS (
     SELECT relname, own.name AS table_name, indisunique, indisvalid AND indisready AS is_valid,
         indimmediate AND indpred IS NULL AS is_whole,
@@ -30,7 +31,12 @@ export function partsThere(tables: readonly string[], functions: readonly string
   triggers AS (
     SELECT tgname || ' on ' || own.name AS name, tgenabled IN ('O', 'A') AS is_enabled,
         regexp_replace(pg_get_triggerdef(pg_trigger.oid, true), '^CREATE ', '') AS definition
-      FROM own JOIN pg_trigger ON tgrelid = id AND NOT tgisinternal)
+      FROM own JOIN pg_trigger ON tgrelid = id AND NOT tgisinternal),
+  functions AS (
+    SELECT given, prosrc, (SELECT substr(setting, length('search_path=') + 1)
+        FROM unnest(proconfig) AS setting WHERE setting LIKE 'search_path=%') AS path
+      FROM unnest(${listed(functions)}) AS given
+      JOIN pg_proc ON pg_proc.oid = to_regprocedure(quote_ident(given) || '()'))
   SELECT 'table ' || name AS part FROM own
   UNION ALL SELECT 'logged table ' || name FROM own WHERE relpersistence = 'p'
   UNION ALL SELECT format('inheritance of %s from %s', own.name, relname) FROM own
@@ -38,7 +44,7 @@ export function partsThere(tables: readonly string[], functions: readonly string
   UNION ALL SELECT concat('column ', name, ' ', type, collated) FROM columns
   UNION ALL SELECT 'NOT NULL of ' || name FROM columns WHERE attnotnull
   UNION ALL SELECT 'identity of ' || name FROM columns WHERE attidentity <> ''
-  UNION ALL SELECT 'default of ' || name FROM columns WHERE atthasdef
+  UNION ALL SELECT format('default %s of %s', value, name) FROM columns WHERE value IS NOT NULL
   UNION ALL SELECT concat(CASE WHEN indisunique THEN 'unique ' END,
     format('index %s on %s (%s)', relname, table_name, keys)) FROM indexes WHERE is_whole
   UNION ALL SELECT 'valid index ' || relname FROM indexes WHERE is_valid
@@ -52,8 +58,32 @@ export function partsThere(tables: readonly string[], functions: readonly string
   UNION ALL SELECT replace(definition, 'TRIGGER ', 'trigger ') FROM triggers
   UNION ALL SELECT 'enabled trigger ' || name FROM triggers WHERE is_enabled
   UNION ALL SELECT format('function %s with the body %s', given, ${hashInSql("prosrc")})
-    FROM unnest(${listed(functions)}) AS given
-    JOIN pg_proc ON pg_proc.oid = to_regprocedure(quote_ident(given) || '()')`;
+    FROM functions
+  UNION ALL SELECT 'search_path of ' || given FROM functions
+    WHERE (SELECT relnamespace FROM ${schemasOf("path")} JOIN pg_class ON relnamespace = schema_id
+        WHERE relname IN (SELECT name FROM own) ORDER BY place LIMIT 1)
+      IN (SELECT relnamespace FROM own JOIN pg_class ON pg_class.oid = id)`;
+}
+
+/** The schemas that a search_path names, in order. Such a name has no comma in it. */
+function schemasOf(path: string): string {
+  const name = `CASE word WHEN '"$user"' THEN current_user::text
+    ELSE regexp_replace(word, '^"(.*)"$', '\\1') END`;
+  return `(SELECT pg_namespace.oid AS schema_id, place
+    FROM regexp_split_to_table(${path}, ', *') WITH ORDINALITY AS words (word, place)
+    JOIN pg_namespace ON nspname = ${name}) AS schemas`;
+}
+
+/**
+ * The sequence of an identity, unless the next number is one of a row that is there. The number of
+ * a row that a look sees was given before. Whoever may not read the sequence can't tell.
+ */
+function sequenceThere({ table, column }: SchemaParts["identities"][number]): string {
+  return `SELECT 'sequence of ${table}.${column}'
+    FROM (SELECT pg_get_serial_sequence('${table}', '${column}')::regclass AS own) AS sequences
+    WHERE (SELECT max(${column}) FROM ${table}) >
+      CASE WHEN has_sequence_privilege(own, 'USAGE, SELECT')
+        THEN coalesce(pg_sequence_last_value(own), 0) END IS NOT TRUE`;
 }
 
 /** See `bodyHash`. */
@@ -67,11 +97,18 @@ function listed(names: readonly string[]): string {
   return `ARRAY[${names.map((name) => `'${name.replaceAll("'", "''")}'`).join(", ")}]::text[]`;
 }
 
+/** Which parts are looked for, and within which time. */
+export interface PartsAsked {
+  readonly withinMs?: number | undefined;
+  /** The catalog is as it was where all of the others were there. */
+  readonly rowsAlone?: boolean;
+}
+
 /** Those of the wanted parts that the database does not have. More than is wanted is fine. */
 export async function partsMissing<Tables>(
   session: PostgresSession<Tables>,
   parts: SchemaParts,
-  withinMs?: number,
+  { withinMs, rowsAlone = false }: PartsAsked = {},
 ): Promise<readonly SchemaPart[]> {
   const made = [STEPS_TABLE, ...parts.steps.flatMap((step) => step.made)];
   const rows = parts.steps.flatMap((step) => [step.row, ...step.rows]);
@@ -79,6 +116,7 @@ export async function partsMissing<Tables>(
   const rowsThere = [
     ...parts.filled.map((name) => `SELECT 'row of ${name}' WHERE EXISTS (TABLE ${name})`),
     "SELECT format('row %s of schema_migrations', name) FROM schema_migrations",
+    ...parts.identities.map(sequenceThere),
   ];
   const look = async (wanted: readonly SchemaPart[], ...known: readonly string[]) => {
     const found = await session.query<{ name: string }>(
@@ -91,6 +129,7 @@ export async function partsMissing<Tables>(
     return wanted.filter(({ name }) => missing.has(name));
   };
   try {
+    if (rowsAlone) return await look(rows, ...rowsThere);
     return await look([...made, ...rows], there, ...rowsThere);
   } catch (thrown) {
     // Nobody can ask for the rows of a table that is not there.

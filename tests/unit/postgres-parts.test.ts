@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import type { HostTables } from "../../server/stores/account-tables.ts";
 import { hostMigrationsOnPostgres } from "../../server/stores/postgres-schema.ts";
-import { lookAt } from "../../shared/postgres/check-server.ts";
+import { lookAtServer } from "../../shared/postgres/check-server.ts";
 import { SessionPool } from "../../shared/postgres/pool.ts";
 import { schemaPartsOf } from "../../shared/postgres/schema-parts.ts";
 import { openReady, refusal } from "../support/postgres-host.ts";
@@ -19,7 +19,12 @@ test("a part of the schema that is missing, or somebody else's, is told as such"
   expect(await host.status()).toBe(200);
   const parts = schemaPartsOf(hostMigrationsOnPostgres);
   const pool = new SessionPool<HostTables>(address, 1);
-  const look = () => lookAt(pool, parts).then(({ problem }) => problem ?? "all is there");
+  let whole: string | undefined;
+  const look = async () => {
+    const found = await lookAtServer(pool, parts, { whole });
+    whole = found.problem === undefined ? found.mark : undefined;
+    return found.problem ?? "all is there";
+  };
   const told = async (lost: string, named: string) => {
     await runOnPostgres(address, lost);
     const said = await look();
@@ -137,8 +142,26 @@ const DAMAGE: readonly (readonly [string, string, ...string[]])[] = [
   ["ALTER TABLE memories ALTER row_id DROP IDENTITY", "identity of memories.row_id)"],
   [
     "ALTER TABLE owners ALTER version DROP DEFAULT",
-    "default of owners.version)",
+    "default 0 of owners.version)",
     "ALTER TABLE owners ALTER version SET DEFAULT 0",
+  ],
+  ["ALTER TABLE owners ALTER version SET DEFAULT 7", "default 0 of owners.version)"],
+  [
+    "INSERT INTO documents (id, owner, name, created_at, updated_at) VALUES (99, 'a', 'b', 1, 1)",
+    "sequence of documents.id)",
+    "SELECT setval(pg_get_serial_sequence('documents', 'id'), max(id)) FROM documents",
+  ],
+  ["ALTER SEQUENCE documents_id_seq RESTART", "sequence of documents.id)"],
+  [
+    "ALTER FUNCTION note_token_change SET search_path = pg_catalog",
+    "search_path of note_token_change)",
+    "ALTER FUNCTION note_token_change SET search_path FROM CURRENT",
+  ],
+  ["ALTER FUNCTION note_token_change RESET search_path", "search_path of note_token_change)"],
+  [
+    `CREATE SCHEMA others; CREATE TABLE others.token_changes (version int);
+      ALTER FUNCTION note_token_change SET search_path = others, public`,
+    "search_path of note_token_change)",
   ],
   [
     "ALTER TABLE owners ALTER version DROP NOT NULL",
