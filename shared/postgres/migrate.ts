@@ -40,6 +40,7 @@ export async function migratePostgres<Tables>(
     refuseNewer(done, migrations);
     const before = tablesOf(migrations.filter(({ name }) => done.has(name)));
     await refuseOthersTables(session, before);
+    if (before[0] !== undefined) await actAsOwner(session, before[0]);
     for (const { name, breaks, statements } of migrations) {
       if (done.has(name)) continue;
       for (const statement of statements) await session.change(statement, []);
@@ -72,6 +73,16 @@ async function refuseOthersTables<Tables>(
     `the schema has to be updated, and its tables are those of ${found.owners}: ${way}; ` +
       "nothing was changed",
   );
+}
+
+/** What a step makes belongs to whom the rest does, whoever takes it. */
+async function actAsOwner<Tables>(session: PostgresSession<Tables>, model: string): Promise<void> {
+  const [owner] = await session.query<{ name: string }>(
+    `SELECT quote_ident(pg_get_userbyid(relowner)) AS name FROM pg_class
+      WHERE oid = to_regclass(quote_ident($1)) AND pg_get_userbyid(relowner) <> current_user`,
+    [model],
+  );
+  if (owner) await session.command(`SET LOCAL ROLE ${owner.name}`);
 }
 
 /** Servers whose user is not the tables' owner go on with the tables that a step has made. */

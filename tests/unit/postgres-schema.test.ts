@@ -91,6 +91,31 @@ test("the parts that a program looks for are those that its steps make", async (
   expect([...tables, "schema_migrations"].sort()).toEqual(names);
 });
 
+test("what a step makes is the owner's, whoever takes the step", async () => {
+  const address = await (await postgresCluster()).createDatabase();
+  const name = new URL(address).pathname.slice(1);
+  const former = hostMigrationsOnPostgres.filter(({ name: step }) => !/long-meta/.test(step));
+  const role = `owner_${name}`;
+  await runOnPostgres(
+    address,
+    `CREATE ROLE ${role} LOGIN PASSWORD 'owner'`,
+    `GRANT ALL ON SCHEMA public TO ${role}`,
+  );
+  const owner = `${Object.assign(new URL(address), { username: role, password: "owner" })}`;
+  await (await openPostgres(owner, former)).close();
+  // A superuser may do everything.
+  await (await openPostgresDatabase(address)).close();
+  const owners = await runOnPostgres(
+    address,
+    `SELECT DISTINCT pg_get_userbyid(relowner) AS owner FROM pg_class
+      WHERE relnamespace = 'public'::regnamespace`,
+  );
+  expect(owners).toEqual([{ owner: role }]);
+  await (await openPostgresDatabase(owner)).close();
+  await runOnPostgres(owner, "INSERT INTO schema_migrations VALUES ('replica-9998-adds', false)");
+  await runOnPostgres(address, `DROP OWNED BY ${role}`, `DROP ROLE ${role}`);
+});
+
 test("only the tables' owner updates the schema, and others go on with the new tables", async () => {
   const address = await (await postgresCluster()).createDatabase();
   const isLater = ({ name }: PostgresMigration) => /long-metadata|changed-tokens/.test(name);
