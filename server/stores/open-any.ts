@@ -1,3 +1,4 @@
+import { RateLimited } from "../../shared/errors.ts";
 import { isPostgres, isPostgresAddress } from "../../shared/sqlite/dialects.ts";
 import type { World } from "../../shared/world.ts";
 import type { HostDatabase } from "./host-database.ts";
@@ -11,8 +12,24 @@ export async function openAnyDatabase(
   path: string,
 ): Promise<HostDatabase & { close(): Promise<void> }> {
   if (!isPostgresAddress(path)) return await openHostDatabase(path);
-  const { openPostgresDatabase } = await import("./open-postgres-store.ts");
-  return await openPostgresDatabase(path);
+  const [{ openPostgresDatabase }, { refuseHeldUp }] = await Promise.all([
+    import("./open-postgres-store.ts"),
+    import("../../shared/postgres/check-server.ts"),
+  ]);
+  const database = await openPostgresDatabase(path);
+  return {
+    ...database,
+    async write(work) {
+      // It would wait for as long, and nobody would know what became of it.
+      await refuseHeldUp(database.reading);
+      try {
+        return await database.write(work);
+      } catch (thrown) {
+        if (thrown instanceof RateLimited) await refuseHeldUp(database.reading, 0);
+        throw thrown;
+      }
+    },
+  };
 }
 
 /** By whose clock the database's servers judge when something ends: PostgreSQL's, or `own`. */

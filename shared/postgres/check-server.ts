@@ -85,6 +85,17 @@ async function lackIn<Tables>(
   return newer ?? lackOf(await partsMissing(session, parts, asked));
 }
 
+/** Throws where commits of the database's user wait for a standby, and have for `waitedMs`. */
+export async function refuseHeldUp<Tables>(
+  pool: SessionPool<Tables>,
+  waitedMs = UNHEARD_MS,
+): Promise<void> {
+  const [row] = await pool.use((session) =>
+    session.query<{ unheard: number }>(`SELECT ${unheardFor(waitedMs)} AS unheard`),
+  );
+  if (row && row.unheard > 0) throw new DatabaseFailure(STANDBY_LOST);
+}
+
 /** Throws where a step was taken, and the database does not know any more that it was. */
 export async function refuseUnrecorded<Tables>(
   pool: SessionPool<Tables>,
@@ -126,6 +137,16 @@ export async function findsRoom<Tables>(pool: SessionPool<Tables>): Promise<bool
   }
 }
 
+/** A commit takes no longer with a standby that is there. */
+const UNHEARD_MS = 5000;
+
+/** How many commits of the database's user have waited so long for a standby. */
+function unheardFor(waitedMs: number): string {
+  return `(SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()
+    AND usename = current_user AND wait_event = 'SyncRep'
+    AND query_start < clock_timestamp() - interval '${waitedMs} ms')`;
+}
+
 async function readFacts<Tables>(
   session: PostgresSession<Tables>,
   parts: SchemaParts,
@@ -148,9 +169,7 @@ async function readFacts<Tables>(
         AS lacking,
       (SELECT string_agg(name, ', ') FROM unnest($2::text[] || 'schema_migrations'::text) AS name
         WHERE row_security_active(to_regclass(quote_ident(name)))) AS hidden,
-      (SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()
-        AND usename = current_user AND wait_event = 'SyncRep'
-        AND query_start < clock_timestamp() - interval '5 seconds') AS unheard,
+      ${unheardFor(UNHEARD_MS)} AS unheard,
       ${catalogMark("$2::text[] || 'schema_migrations'::text", parts.functions)} AS mark`,
     [Object.keys(SESSION_SETTINGS), parts.tables],
     withinMs,

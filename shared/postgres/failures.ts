@@ -6,8 +6,15 @@ import { AppError, messageOf, RateLimited } from "../errors.ts";
  */
 const AGAIN = new Set(["40001", "40P01"]);
 
-/** What a database that has too much to do says. */
-const TOO_BUSY = new Set(["53400", "55P03", "57014", "25P03"]);
+/** What a database that has too much to do says, and what that means. Clients hear less. */
+const TOO_BUSY: Readonly<Record<string, string>> = {
+  "53400": "a limit of the database's configuration was reached: its log says which",
+  "55P03":
+    "another transaction has held for 15 seconds what this waits for: see pg_stat_activity and " +
+    "pg_blocking_pids(), and try again when it has ended",
+  "57014": "a statement took longer than 30 seconds, or was cancelled: try again later",
+  "25P03": "a transaction stood still for ten seconds, and was ended: try again later",
+};
 
 /** And one that has as many connections as it may have. */
 const TOO_MANY_CONNECTIONS = "53300";
@@ -118,6 +125,18 @@ export function isWaitOver(thrown: unknown): boolean {
   return messageOf(thrown) === "timeout exceeded when trying to connect";
 }
 
+/** The database has too much to do, or somebody holds it up. */
+class DatabaseBusy extends RateLimited {
+  constructor(why: string, cause: unknown) {
+    super(why, RETRY_AFTER_SECONDS);
+    this.cause = cause;
+  }
+
+  override get told(): string {
+    return TOO_MUCH;
+  }
+}
+
 /** What is refused because there is too much to do already. */
 export function tooBusy(): RateLimited {
   return new RateLimited(TOO_MUCH, RETRY_AFTER_SECONDS);
@@ -132,7 +151,8 @@ export function foreseen(thrown: unknown): unknown {
   if (thrown instanceof AppError) return thrown;
   const state = stateOf(thrown);
   if (state === TOO_MANY_CONNECTIONS) return new NoConnectionLeft(thrown);
-  if (TOO_BUSY.has(state)) return tooBusy();
+  const why = TOO_BUSY[state];
+  if (why !== undefined) return new DatabaseBusy(why, thrown);
   if (isDiskFull(thrown)) return new DiskFull(thrown);
   const sentence = sentenceOf(thrown);
   return sentence === undefined ? thrown : new DatabaseFailure(sentence, thrown);

@@ -1,5 +1,7 @@
 import { expect, test } from "bun:test";
+import { HostAdmin } from "../../server/accounts/host-admin.ts";
 import { createHostApp } from "../../server/host-app.ts";
+import { openAnyDatabase } from "../../server/stores/open-any.ts";
 import { silentLog } from "../../shared/log.ts";
 import { foreseen } from "../../shared/postgres/failures.ts";
 import { realWorld } from "../../shared/world-real.ts";
@@ -139,6 +141,10 @@ test("writes that wait behind a commit that hangs are refused as soon as that is
   });
   expect((await host.write("second")).status).toBe(429);
   expect((await host.write("third")).status).toBe(429);
+  const commands = await openAnyDatabase(address);
+  const revoked = new HostAdmin(commands, realWorld).revokeToken("tok_any");
+  await expect(revoked).rejects.toThrow("commits wait for the database's synchronous standby");
+  await commands.close();
   // So it is where something else is wrong besides.
   const beside = "SET synchronous_commit = local";
   const [lost, back] = ["sweeps ALTER one DROP DEFAULT", "sweeps ALTER one SET DEFAULT true"];

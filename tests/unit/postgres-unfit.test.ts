@@ -248,7 +248,11 @@ test("a full disk is told, and too much work asks for patience", () => {
   const error = (code: string) => Object.assign(new Error("of the database"), { code });
   expect(messageOf(foreseen(error("53100")))).toContain("disk is full: make room there");
   expect(foreseen(error("53300"))).toMatchObject({ code: "rate_limited", retryAfterSeconds: 2 });
-  expect(foreseen(error("55P03"))).toMatchObject({ code: "rate_limited" });
+  expect(foreseen(error("55P03"))).toMatchObject({
+    code: "rate_limited",
+    message: expect.stringContaining("another transaction has held for 15 seconds"),
+    told: "the server has too much to do: try again later",
+  });
   const unknown = error("23505");
   expect(foreseen(unknown)).toBe(unknown);
 });

@@ -24,8 +24,8 @@ export const POSTGRES: readonly Mistake[] = [
   failures(
     "who waits for a lock in vain is told of a failure",
     "calls that find no connection, for others hold all of them, are refused and leave nothing",
-    '"53400", "55P03"',
-    '"53400"',
+    '  "55P03":',
+    '  "no code":',
   ),
   failures(
     "a commit without an answer is told as one that failed",
