@@ -9,6 +9,7 @@ import { svgOf } from "./plot.ts";
 import { Programs } from "./programs.ts";
 import type { Row, RowResult } from "./row.ts";
 import { backlog } from "./rows/backlog.ts";
+import { before } from "./rows/before.ts";
 import { bounded } from "./rows/bounded.ts";
 import { bulk } from "./rows/bulk.ts";
 import { cli } from "./rows/cli.ts";
@@ -62,11 +63,14 @@ const ROWS: readonly Row[] = [
   crowd,
   fragments,
   sessions,
+  before,
   postgres,
   sized,
   opened,
 ];
-const NAMES = ROWS.map((row) => row.name).join("|");
+/** One word for all that docs/scale.md tells, and its plot. */
+const SCALE = { name: "scale", rows: [before, postgres, sized, opened], plot: "docs/scale.svg" };
+const NAMES = [...ROWS, SCALE].map((row) => row.name).join("|");
 /** Those that have a short form. */
 const SHORT_ROWS: readonly Row[] = [start, read, push, pushOne, bulk, growth];
 /** In a short run a row counts as collapsed only if it was so each time. */
@@ -104,7 +108,10 @@ function parseOptions(args: readonly string[]): Options {
     const row = ROWS.find((each) => each.name === args[at]);
     const isCount = /^[1-9]\d{0,3}$/.test(args[at + 1] ?? "");
     if (row) rows.push(row);
-    else if (args[at] === "--writes" && isCount) writes = Number(args[++at]);
+    else if (args[at] === SCALE.name) {
+      rows.push(...SCALE.rows);
+      plot ??= join(import.meta.dir, "../..", SCALE.plot);
+    } else if (args[at] === "--writes" && isCount) writes = Number(args[++at]);
     else if (args[at] === "--seconds" && isCount) seconds = Number(args[++at]);
     else if (args[at] === "--compiled") compiled = true;
     else if (args[at] === "--check") worseBy ??= WORSE_BY;

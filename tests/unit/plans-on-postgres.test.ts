@@ -5,7 +5,7 @@ import {
   openPostgresDatabase,
   openPostgresStore,
 } from "../../server/stores/open-postgres-store.ts";
-import { asAccountId } from "../../shared/ids.ts";
+import { asAccountId, memoryIdOf } from "../../shared/ids.ts";
 import { silentLog } from "../../shared/log.ts";
 import { documentsWithLargeLogs } from "../../shared/replica/log/large-logs.ts";
 import { movedAccounts } from "../../shared/replica/postgres/rows-after.ts";
@@ -39,11 +39,31 @@ const REQUESTS = [
   ["GET", "/v1/memories?layer=global&limit=1"],
   ["GET", "/v1/projects"],
   ["GET", "/v1/projects/proj_a"],
+  [
+    "POST",
+    "/v1/projects/proj_a/sync",
+    {
+      sessions: [
+        {
+          id: "sess_a",
+          source: "claude-code",
+          started_at: "2026-01-02T03:04:05.678Z",
+          last_activity_at: "2026-01-02T03:04:05.678Z",
+          message_count: 1,
+        },
+      ],
+    },
+  ],
   ["GET", "/v1/sessions"],
+  ["GET", "/v1/sessions?project_id=proj_a"],
+  ["GET", "/v1/sessions/sess_a"],
   ["GET", "/api/projects"],
   ["GET", "/api/projects/proj_a"],
   ["GET", "/api/projects/stats"],
   ["GET", "/api/account"],
+  ["DELETE", `/v1/memories/${memoryIdOf("proj_b", "editor")}`],
+  ["DELETE", "/api/projects/connect?project_id=proj_a&target_project_id=proj_b"],
+  ["DELETE", "/api/projects/proj_b"],
 ] as const;
 
 /** Rows of others in every table that grows with them. */

@@ -20,7 +20,7 @@ export interface Target {
 export interface AccountsAsked {
   readonly targets: readonly Target[];
   /** Where rows are inserted by bare SQL; its table is made. */
-  readonly plain: string;
+  readonly plain?: string;
   readonly rounds: number;
   /** Of each account in a round. */
   readonly pushes: number;
@@ -182,7 +182,7 @@ async function toldOf({ urls, tokens: [token = ""] }: Target) {
 
 const asked = JSON.parse(process.argv[2] ?? "{}") as AccountsAsked;
 const { targets, rounds, pushes, single } = asked;
-const plain = await PlainSql.open(asked.plain);
+const plain = asked.plain === undefined ? undefined : await PlainSql.open(asked.plain);
 const rates = new Map<string, number[]>();
 const note = (name: string, rate: number) =>
   void rates.set(name, [...(rates.get(name) ?? []), rate]);
@@ -196,7 +196,7 @@ for (let round = 0; round < rounds; round++) {
     note(name, await perSecond(all.length * pushes, work));
   }
   const count = (targets[0]?.tokens.length ?? 0) * pushes;
-  note("plain", await perSecond(count, () => plain.insert(count)));
+  if (plain) note("plain", await perSecond(count, () => plain.insert(count)));
 }
 const ones: Record<string, { p50: number; p99: number }> = {};
 const reads: Record<string, number> = {};
@@ -208,7 +208,7 @@ for (const target of targets) {
   reads[target.name] = await readsOf(target);
   told[target.name] = await toldOf(target);
 }
-ones.plain = spreadOf(await plain.insert(single, plain.clients.slice(0, 1)));
+if (plain) ones.plain = spreadOf(await plain.insert(single, plain.clients.slice(0, 1)));
 const load: AccountsLoad = {
   perSecond: Object.fromEntries([...rates].map(([name, all]) => [name, median(all)])),
   single: ones,

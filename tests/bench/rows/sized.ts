@@ -1,5 +1,6 @@
+import { type GenericPlans, genericPlans } from "../generic-plans.ts";
 import type { FillAsked, Filled } from "../load/fill-accounts.ts";
-import type { SizedAsked, SizedLoad } from "../load/sized-load.ts";
+import type { Cost, SizedAsked, SizedLoad } from "../load/sized-load.ts";
 import type { Chart } from "../plot.ts";
 import { ask, newAccounts, newDatabase, startCounting, startServer } from "../postgres.ts";
 import { type Bench, type Figure, type Row, verdictOf } from "../row.ts";
@@ -9,10 +10,14 @@ const ACCOUNTS = 2000;
 const SERVERS = 3;
 /** Five seconds' worth, so that a round of looks falls into each. */
 const CALLS = 2000;
-/** Empty, a tenth, and all. */
+/** Of each kind of request besides. */
+const EACH = 100;
+/** Empty, a tenth, all, and all once more. */
 const SIZES = [
   { projects: 0, machines: 0 },
   { projects: 1000, machines: 100 },
+  { projects: 10_000, machines: 1000 },
+  // The same again: what is larger then grows by itself.
   { projects: 10_000, machines: 1000 },
 ] as const;
 /** A slow machine gets as far as it comes. */
@@ -20,6 +25,11 @@ const FILL_MS = 120_000;
 const DEADLINE_MS = 400_000;
 const RATIO_MAX = 1.5;
 const RECKONED = 100;
+/** The tables that projects and what is written fill. All others keep a row an account, or one. */
+const FILLED =
+  /^(memories|updates|snapshots|epochs|texts|documents|(long_)?metadata|revision(s|_packs))$/;
+/** By so much a table that nothing fills may be larger after the same load again: a few pages. */
+const GROWN_MAX = 128 * 1024;
 
 /** What was measured at one size. */
 interface Measured extends SizedLoad {
@@ -35,9 +45,11 @@ export const sized: Row = {
   async run(bench) {
     const server = await startCounting();
     try {
-      const measured = await measure(bench, await newDatabase(server, "sized"));
+      const database = await newDatabase(server, "sized");
+      const measured = await measure(bench, database);
+      const plans = await genericPlans(database);
       return {
-        figures: figuresOf(measured),
+        figures: [...figuresOf(measured), plansFigure(plans), growthFigure(measured)],
         charts: chartsOf(measured),
         notes: [
           `${ACCOUNTS} accounts, whose projects are spread as by Zipf, on ${SERVERS} servers; ` +
@@ -46,7 +58,10 @@ export const sized: Row = {
             "with the machines' live sockets open. `limits` are off: with them each call has the " +
             "five statements of its charge besides, which calls of one tick share. Statements " +
             "include those of the looks that sockets cause every five seconds.",
-          `bytes a project: ${bytesOf(measured)}`,
+          `projects of accounts: ${await spreadOf(database)}`,
+          ...measured.slice(1, -1).map((each) => `bytes a project: ${bytesOf(measured, each)}`),
+          ...measured.slice(1, -1).map(requestsOf),
+          ...plans.whole.map((each) => `read from one end to the other: ${each}`),
         ],
       };
     } finally {
@@ -71,7 +86,7 @@ async function measure(bench: Bench, database: string): Promise<Measured[]> {
     );
     ({ reached } = await filled);
     await ask(database, "CHECKPOINT");
-    const load: SizedAsked = { urls, tokens, database, machines, calls: CALLS };
+    const load: SizedAsked = { urls, tokens, database, machines, calls: CALLS, each: EACH };
     const args = [JSON.stringify(load)];
     const found = await bench.programs.run<SizedLoad>("load/sized-load.ts", args, DEADLINE_MS);
     measured.push({ ...found, projects: reached, machines, tables: await tablesOf(database) });
@@ -91,25 +106,75 @@ async function tablesOf(database: string): Promise<ReadonlyMap<string, number>> 
 const total = ({ tables }: Measured) => [...tables.values()].reduce((sum, each) => sum + each, 0);
 
 function perProject(measured: readonly Measured[]): number {
-  const [first, last] = [measured[0], measured.at(-1)];
+  const [first, last] = [measured[0], measured.at(-2)];
   if (!first || !last) throw new Error("nothing was measured");
   return (total(last) - total(first)) / Math.max(1, last.projects);
 }
 
-function bytesOf(measured: readonly Measured[]): string {
-  const [first, last] = [measured[0], measured.at(-1)];
-  const each = [...(last?.tables ?? [])].map(([name, bytes]) => {
+function bytesOf(measured: readonly Measured[], at: Measured): string {
+  const [first] = measured;
+  const each = [...at.tables].map(([name, bytes]) => {
     const grown = bytes - (first?.tables.get(name) ?? 0);
-    return [name, Math.round(grown / Math.max(1, last?.projects ?? 1))] as const;
+    return [name, grown / Math.max(1, at.projects)] as const;
   });
-  const large = each.filter(([, bytes]) => bytes > 50);
-  return large.map(([name, bytes]) => `${name} ${whole(bytes)}`).join(", ");
+  const told = each
+    .filter(([, bytes]) => bytes >= 1)
+    .map(([name, bytes]) => `${name} ${whole(bytes)}`);
+  const rest = each.filter(([, bytes]) => bytes < 1).map(([name]) => name);
+  return `at ${whole(at.projects)}: ${told.join(", ")}; none: ${rest.join(", ")}`;
+}
+
+/** How many projects the accounts with most of them have. */
+async function spreadOf(database: string): Promise<string> {
+  const rows = await ask<{ projects: number }>(
+    database,
+    `SELECT count(*)::int AS projects FROM documents WHERE name LIKE 'proj%'
+      GROUP BY owner ORDER BY 1 DESC`,
+  );
+  const counts = rows.map(({ projects }) => projects);
+  const sum = (of: readonly number[]) => of.reduce((all, each) => all + each, 0);
+  const share = (of: readonly number[]) => `${((100 * sum(of)) / sum(counts)).toFixed(0)} %`;
+  return (
+    `${counts.length} of ${whole(ACCOUNTS)} have any; the first has ${share(counts.slice(0, 1))}, ` +
+    `the first ten ${share(counts.slice(0, 10))}, the first hundred ${share(counts.slice(0, 100))} ` +
+    "(account k has log(1 + 1/k) / log(accounts) of them, which is Zipf's law with exponent 1)"
+  );
+}
+
+function requestsOf({ projects, requests }: Measured): string {
+  const said = ([name, { p50, statements, wal }]: [string, Cost]) =>
+    `${name} ${ms(p50)}, ${statements.toFixed(1)}, ${whole(wal)}`;
+  const each = Object.entries(requests).map(said);
+  return `p50, statements and bytes of WAL at ${whole(projects)} projects: ${each.join("; ")}`;
+}
+
+function plansFigure({ planned, whole: read }: GenericPlans): Figure {
+  return {
+    figure: `${planned} statements planned for any values; ${read.length} read a large table whole`,
+    target: "index scans only",
+    verdict: verdictOf(read.length === 0),
+  };
+}
+
+/** After the same load again, tables that nothing is to fill are as large as before. */
+function growthFigure(measured: readonly Measured[]): Figure {
+  const [once, twice] = measured.slice(-2);
+  const grown = [...(twice?.tables ?? [])]
+    .filter(([name]) => !FILLED.test(name))
+    .map(([name, bytes]) => [name, bytes - (once?.tables.get(name) ?? 0)] as const)
+    .filter(([, bytes]) => bytes > 0);
+  const told = grown.map(([name, bytes]) => `${name} by ${whole(bytes)} bytes`).join(", ");
+  return {
+    figure: `after the same load again these tables are larger: ${told || "none"}`,
+    target: `nothing grows but sizes (each ≤ ${whole(GROWN_MAX)} bytes)`,
+    verdict: verdictOf(grown.every(([, bytes]) => bytes <= GROWN_MAX)),
+  };
 }
 
 function figuresOf(measured: readonly Measured[]): Figure[] {
   const [empty] = measured;
   if (!empty) throw new Error("nothing was measured");
-  const each = measured.map(({ projects, machines, push, poll, bare }): Figure => {
+  const each = measured.slice(0, -1).map(({ projects, machines, push, poll, bare }): Figure => {
     const ratio = push.p50 / empty.push.p50;
     return {
       figure:
@@ -136,7 +201,7 @@ function figuresOf(measured: readonly Measured[]): Figure[] {
 }
 
 function chartsOf(measured: readonly Measured[]): Chart[] {
-  const grown = measured.filter(({ projects }) => projects > 0);
+  const grown = measured.slice(1, -1);
   const last = grown.at(-1)?.projects ?? 1;
   const bytes = perProject(measured);
   const points = (value: (each: Measured) => number) =>

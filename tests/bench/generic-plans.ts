@@ -1,0 +1,59 @@
+import { isObject } from "../../shared/json.ts";
+import { ask } from "./postgres.ts";
+
+/** Below so many rows PostgreSQL does well to read all of them. */
+const LARGE = 1000;
+
+export interface GenericPlans {
+  /** How many statements were planned. */
+  readonly planned: number;
+  /** Tables of many rows that a statement reads from one end to the other, with its beginning. */
+  readonly whole: readonly string[];
+}
+
+/**
+ * The plans for any values of all statements that servers have asked a database, by what
+ * `pg_stat_statements` has of them.
+ */
+export async function genericPlans(address: string): Promise<GenericPlans> {
+  await ask(address, "ANALYZE");
+  const large = await ask<{ name: string }>(
+    address,
+    `SELECT relname AS name FROM pg_class WHERE relkind = 'r' AND reltuples > ${LARGE}
+      AND relnamespace = 'public'::regnamespace`,
+  );
+  const names = new Set(large.map(({ name }) => name));
+  const statements = await ask<{ query: string }>(
+    address,
+    `SELECT query FROM pg_stat_statements JOIN pg_database ON oid = dbid
+      WHERE datname = current_database() AND toplevel
+        AND query ~* '^\\s*(select|with|insert|update|delete)' AND query !~ 'pg_|bare_commits'`,
+  );
+  const whole: string[] = [];
+  let planned = 0;
+  for (const { query } of statements) {
+    const plan = await planOf(address, query);
+    if (plan === undefined) continue;
+    planned += 1;
+    for (const table of readWhole(plan)) {
+      if (names.has(table)) whole.push(`${table}: ${query.replace(/\s+/g, " ").slice(0, 80)}`);
+    }
+  }
+  return { planned, whole };
+}
+
+/** Undefined for a text that is none any more with its constants taken out. */
+async function planOf(address: string, query: string): Promise<unknown> {
+  try {
+    return await ask(address, `EXPLAIN (GENERIC_PLAN, FORMAT JSON) ${query}`);
+  } catch {
+    return undefined;
+  }
+}
+
+function readWhole(node: unknown): string[] {
+  if (Array.isArray(node)) return node.flatMap(readWhole);
+  if (!isObject(node)) return [];
+  const own = node["Node Type"] === "Seq Scan" ? [String(node["Relation Name"])] : [];
+  return [...own, ...Object.values(node).flatMap(readWhole)];
+}
