@@ -11,6 +11,8 @@ import type { ProjectId } from "../../shared/ids.ts";
 import { projectOf } from "../../shared/replica/document/address.ts";
 import { fullTextQuery, type IndexedText, RANK } from "../../shared/replica/search/full-text.ts";
 import { matchingTexts } from "../../shared/replica/search/matching-texts.ts";
+import { unindexedIn } from "../../shared/replica/search/unindexed.ts";
+import { narrowTables } from "../../shared/sqlite/narrow-tables.ts";
 import type { MemoryPlace } from "../place/place.ts";
 
 type Db = Kysely<DaemonTables>;
@@ -78,14 +80,20 @@ export async function searchLocalMemories(
   if (query === undefined) return [];
   const memories = new Map<string, FoundMemory>();
   const documents: number[] = [];
+  const unindexed = new Set<string>();
   for (const place of places) {
     const { document, account } = place;
     for (const memory of await readLocalMemories(db, document, account)) {
       memories.set(memory.id, { memory, place });
     }
     const found = await findLocalDocument(db, document, account);
-    if (found) documents.push(found.id);
+    if (!found) continue;
+    documents.push(found.id);
+    for (const id of await unindexedIn(narrowTables(db), found.id)) unindexed.add(id);
   }
+  /** The index lacks its value. */
+  const isOverlaid = ({ id, in_inbox, held }: LocalMemory) =>
+    in_inbox || held !== undefined || unindexed.has(id);
   const found = documents.length === 0 ? [] : await searchIndex(db, documents, query);
   const indexed = found.flatMap((id) => {
     const each = memories.get(id);
@@ -95,11 +103,6 @@ export async function searchLocalMemories(
   const texts = overlaid.map(({ memory }) => memory);
   const matching = await matchingTexts(texts, query, searchedOf);
   return [...indexed, ...matching.flatMap(({ id }) => memories.get(id) ?? [])];
-}
-
-/** The index lacks its value. */
-function isOverlaid({ in_inbox, held }: LocalMemory): boolean {
-  return in_inbox || held !== undefined;
 }
 
 async function searchIndex(db: Db, documents: readonly number[], query: string): Promise<string[]> {

@@ -1,18 +1,9 @@
 import { type Kysely, type RawBuilder, sql } from "kysely";
 import type { MemoryId } from "../../shared/ids.ts";
-import { isPrefixToo, wordsOf } from "../../shared/replica/search/full-text.ts";
-import { withPlainLetters } from "../../shared/replica/search/letters.ts";
-import { spacedWords } from "../../shared/replica/search/words.ts";
+import { type SearchTerm, termsOf } from "../../shared/replica/search/words.ts";
 import type { PageEnd } from "./cursor.ts";
 import type { MemoryColumns, MemoryFilter } from "./memory-rows.ts";
 import type { ServiceTables } from "./tables.ts";
-
-/** What is looked for in the words of a key or a value. */
-interface Wanted {
-  /** With a space on each side. */
-  readonly phrase: string;
-  readonly isPrefixToo: boolean;
-}
 
 const KEY_WORDS = sql.ref<string>("memories.key_words");
 const VALUE_WORDS = sql.ref<string>("memories.value_words");
@@ -22,8 +13,8 @@ const KEY_COUNTS = 4;
 
 /**
  * Searches memories by the words that each row has of its own: those that contain every word of
- * `text`, or what begins with it. What FTS5 finds, this finds. Nothing is written, and nobody
- * waits.
+ * `text`, or what begins with it. What a search of a file finds, this finds. Nothing is written, and
+ * nobody waits.
  */
 export async function searchOnPostgres(
   db: Kysely<ServiceTables>,
@@ -40,7 +31,7 @@ export async function searchOnPostgres(
     readonly offset: number;
   },
 ): Promise<{ readonly rows: readonly MemoryColumns[]; readonly total: number }> {
-  const wanted = wantedIn(text);
+  const wanted = termsOf(text);
   if (wanted.length === 0) return { rows: [], total: 0 };
   const matches = sql.join(
     wanted.map((each) => sql`(${isIn(KEY_WORDS, each)} or ${isIn(VALUE_WORDS, each)})`),
@@ -73,19 +64,12 @@ function asId(id: string | undefined): MemoryId | "" {
   return (id ?? "") as MemoryId | "";
 }
 
-function wantedIn(text: string): Wanted[] {
-  return wordsOf(withPlainLetters(text)).flatMap((word) => {
-    const phrase = spacedWords(word);
-    return phrase === "" ? [] : [{ phrase, isPrefixToo: isPrefixToo(word) }];
-  });
-}
-
-function isIn(words: RawBuilder<string>, { phrase, isPrefixToo: isPrefix }: Wanted) {
+function isIn(words: RawBuilder<string>, { phrase, isPrefixToo: isPrefix }: SearchTerm) {
   return sql`strpos(${words}, ${isPrefix ? phrase.trimEnd() : phrase}) > 0`;
 }
 
 /** How often the words are there, by how long the text is; a whole word counts twice. */
-function rankOf({ phrase, isPrefixToo: isPrefix }: Wanted): RawBuilder<number> {
+function rankOf({ phrase, isPrefixToo: isPrefix }: SearchTerm): RawBuilder<number> {
   const ofKey = times(KEY_WORDS, phrase);
   const ofValue = times(VALUE_WORDS, phrase);
   const length = sql`(100 + length(${VALUE_WORDS}))`;

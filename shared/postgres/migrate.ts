@@ -1,7 +1,7 @@
 import { AppError } from "../errors.ts";
 import { DatabaseFailure } from "./failures.ts";
 import type { SessionPool } from "./pool.ts";
-import type { PostgresSession } from "./session.ts";
+import type { PostgresSession, Statements } from "./session.ts";
 import { inTransaction } from "./transaction.ts";
 
 /** One step of the schema, in SQL. Steps are append-only: a released one never changes. */
@@ -13,7 +13,17 @@ export interface PostgresMigration {
    */
   readonly breaks: boolean;
   readonly statements: readonly string[];
+  /**
+   * Makes what is stored anew, some rows in each transaction of its own, while others write. It may
+   * be repeated, or run by several servers at once: the step is taken once one of them is done.
+   */
+  readonly rewrite?: (inTransaction: InTransaction) => Promise<void>;
 }
+
+/** Runs some statements in one transaction, again where others came in its way. */
+export type InTransaction = <Result>(
+  work: (session: Statements) => Promise<Result>,
+) => Promise<Result>;
 
 /** Servers that start at the same time migrate one after another. Any number does. */
 const LOCK = 7_403_616_013;
@@ -41,14 +51,27 @@ export async function migratePostgres<Tables>(
     const before = tablesOf(migrations.filter(({ name }) => done.has(name)));
     await refuseOthersTables(session, before);
     if (before[0] !== undefined) await actAsOwner(session, before[0]);
-    for (const { name, breaks, statements } of migrations) {
-      if (done.has(name)) continue;
-      for (const statement of statements) await session.change(statement, []);
-      await session.change("INSERT INTO schema_migrations VALUES ($1, $2)", [name, breaks]);
+    for (const step of migrations) {
+      if (done.has(step.name)) continue;
+      for (const statement of step.statements) await session.change(statement, []);
+      if (!step.rewrite) await record(session, step);
     }
     const made = tablesOf(migrations.filter(({ name }) => !done.has(name)));
     if (before[0] !== undefined) await grantAlike(session, before[0], made);
   });
+  for (const step of migrations) {
+    if (known.has(step.name) || !step.rewrite) continue;
+    await step.rewrite((work) => inTransaction(pool, work));
+    await inTransaction(pool, (session) => record(session, step));
+  }
+}
+
+/** Several servers may have taken the step at once. */
+async function record(session: Statements, { name, breaks }: PostgresMigration): Promise<void> {
+  await session.change(
+    "INSERT INTO schema_migrations VALUES ($1, $2) ON CONFLICT (name) DO NOTHING",
+    [name, breaks],
+  );
 }
 
 function tablesOf(steps: readonly PostgresMigration[]): string[] {

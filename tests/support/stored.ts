@@ -1,6 +1,8 @@
+import { expect } from "bun:test";
 import { sql } from "kysely";
 import { asAccountId } from "../../shared/ids.ts";
 import { projectDocument } from "../../shared/replica/document/address.ts";
+import { spacedWords } from "../../shared/replica/search/words.ts";
 import type { OpenDocument } from "../../shared/replica/store/open-document.ts";
 import { projectId } from "./project-id.ts";
 import { viewOf } from "./replicas.ts";
@@ -59,9 +61,28 @@ export async function viewsAroundRestart(temp: TempStore, name = "a") {
   return { before, after };
 }
 
-/** Throws when the full-text index does not match the rows. */
-export async function checkFullText(temp: TempStore): Promise<void> {
-  await sql`insert into memories_text (memories_text, rank) values ('integrity-check', 1)`.execute(
-    temp.database.writer,
+/** Fails when the full-text index does not have the words of the rows, each in its place. */
+export async function checkFullText({ database: { writer } }: TempStore): Promise<void> {
+  await sql`insert into memories_text (memories_text) values ('integrity-check')`.execute(writer);
+  await sql`create virtual table if not exists temp.indexed_words
+    using fts5vocab(main, memories_text, instance)`.execute(writer);
+  const { rows: words } = await sql<{ term: string; doc: number; col: "key" | "value" }>`
+    select term, doc, col from indexed_words order by doc, col, offset`.execute(writer);
+  const indexed = Map.groupBy(words, ({ doc }) => doc);
+  const { rows } = await sql<{ row_id: number; key: string; value: string }>`
+    select row_id, key, value from memories`.execute(writer);
+  const wordsIn = (row: number, column: "key" | "value") =>
+    (indexed.get(row) ?? []).flatMap(({ term, col }) => (col === column ? [term] : []));
+  const found = rows.map(({ row_id }) => [wordsIn(row_id, "key"), wordsIn(row_id, "value")]);
+  const wanted = rows.map(({ key, value }) => [key, value].map(wordsOfText));
+  expect(found).toEqual(wanted);
+  expect([...indexed.keys()].filter((row) => !rows.some(({ row_id }) => row_id === row))).toEqual(
+    [],
   );
+}
+
+function wordsOfText(text: string): string[] {
+  return spacedWords(text)
+    .split(" ")
+    .filter((word) => word !== "");
 }

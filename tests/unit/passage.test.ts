@@ -42,6 +42,18 @@ test("of a long line, the part around the first of the words is shown", () => {
   expect(shown.length).toBeLessThanOrEqual(84);
 });
 
+test("however little is shown, the word itself is in it", () => {
+  const line = `${"before ".repeat(50)}walrus ${"after ".repeat(50)}`;
+  for (const length of [10, 16, 24, 40])
+    expect(passageOf(line, "walrus", length)).toContain("walr");
+  const chinese = `${"前面的文字".repeat(30)}，数据库连接${"后面的文字".repeat(30)}`;
+  for (const length of [10, 16, 24]) {
+    expect(passageOf(chinese, "连接", length)).toContain("连接");
+    expect(passageOf(`ﬁ${chinese}½`, "连接", length)).toContain("连接");
+  }
+  expect(passageOf(`${"½".repeat(90)} walrus`, "walrus", 20)).toContain("walrus");
+});
+
 test("no passage is longer than asked, and none has half a character", () => {
   const text = fc.string({ unit: "binary", maxLength: 80 });
   fc.assert(

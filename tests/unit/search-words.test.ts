@@ -5,29 +5,101 @@ import type { HostStore } from "../../server/stores/open-store.ts";
 import { asAccountId } from "../../shared/ids.ts";
 import { fullTextQuery } from "../../shared/replica/search/full-text.ts";
 import { matchingTexts } from "../../shared/replica/search/matching-texts.ts";
+import { passageOf } from "../../shared/replica/search/passage.ts";
 import { spacedWords } from "../../shared/replica/search/words.ts";
-import { serversOfTests } from "../support/postgres-servers.ts";
+import { runOnPostgres, serversOfTests } from "../support/postgres-servers.ts";
 
 const newDatabase = serversOfTests();
 const ann = asAccountId("ann");
 
+/** What a text has, and its words. */
+const WORDS = [
+  ["Łódź, 1:00", "lodz 1 00"],
+  ["ΚΌΣΜΟΣ Straße e\u0301clair", "κοσμοσ strasse eclair"],
+  ["… --- ", ""],
+  ["Ærø, Ǣ, Ǽ, ǿ", "aero ae ae o"],
+  ["Ħ ŧ ı Ŧ İ", "h t i t i"],
+  ["v2.3.1, ES2022 snake_case camelCase", "v 2 3 1 es 2022 snake case camelcase"],
+  ["ёлка Ёлка е\u0308лка замо\u0301к", "елка елка елка замок"],
+  ["мой мои и\u0306 їжа іжа", "мой мои й їжа іжа"],
+  ["ﬁne oﬃce Ｆｕｌｌ１２ x²", "fine office full 12 x 2"],
+  ["日本語のText、ｶﾞラス", "日 本 語 の text ガ ラ ス"],
+  ["ไทยดี", "ไ ท ย ด ี"],
+  ["한국어".normalize("NFD"), "한 국 어"],
+  ["हिन्दी में", "हिन्दी में"],
+  ["أإآ كتـاب מְנוֹרָה", "ااا كتاب מנורה"],
+  ["co\u00adop می\u200cخواهم 1\ufe0f\u20e3", "coop میخواهم 1"],
+  ["\u0301\u0e31 \ud800a", "ั a"],
+] as const;
+
+test.each(WORDS)("the words of %j are %j", (text, words) => {
+  expect(spacedWords(text)).toBe(words === "" ? "" : ` ${words} `);
+  // So what was folded may be folded again, as by who knows only its words.
+  expect(spacedWords(spacedWords(text)).trim()).toBe(words);
+});
+
+test("words of a text in one alphabet are those of a text with any letter besides", () => {
+  const text = fc.string({ unit: fc.constantFrom(..."aZ09 _-.,:'/"), maxLength: 40 });
+  fc.assert(
+    fc.property(text, (some) => spacedWords(`${some} é`) === `${spacedWords(some) || " "}e `),
+  );
+});
+
+/** What a text has, and what somebody types; false: that is not found. */
+const SEARCHES = [
+  ["in Łódź", "lodz", true],
+  ["in Łódź", "ŁÓDŹ", true],
+  ["die Straße", "strasse", true],
+  ["die Strasse", "straße", true],
+  ["DIE STRAẞE", "straße", true],
+  ["smørrebrød", "Smorrebrod", true],
+  ["smorrebrod", "smørrebrød", true],
+  ["Đorđe, þing, Ð", "dorde thing d", true],
+  ["œuvre, Œuvre", "oeuv", true],
+  ["наряжена ёлка", "елка", true],
+  ["наряжена елка", "ЁЛКА", true],
+  ["мой", "мои", false],
+  ["the ﬁnal oﬃce", "office final", true],
+  ["Ｆｕｌｌ ｗｉｄｔｈ", "full width", true],
+  ["full width", "ｆｕｌｌ", true],
+  ["released as v2.3.1", "2.3.1", true],
+  ["released as 2.3.1", "v2.3.1", false],
+  ["released as v2.3.1", "2.3", true],
+  ["released as v2.3.10", "2.3.1", true],
+  ["released as v12.3.1", "2.3.1", false],
+  ["python3.12 and utf-8", "3.12 utf8", true],
+  ["数据库连接失败时重试", "连接", true],
+  ["数据库连接失败时重试", "失败 数据", true],
+  ["数据库连接失败时重试", "接连", false],
+  ["使用Docker部署", "docker 部署", true],
+  ["使用Docker部署", "用docker", true],
+  ["データベースの接続", "ベース", true],
+  ["データベースの接続", "ﾍﾞｰｽ", true],
+  ["ฐานข้อมูลอยู่ที่นี่", "ข้อมูล", true],
+  ["개발환경 설정", "환경", true],
+  ["हिन्दी", "हन्दी", false],
+  ["αγορά", "ΑΓΟΡΑ", true],
+] as const;
+
+test.each(SEARCHES)("in %j somebody finds %j: %p", async (text, query, isFound) => {
+  const texts = [{ key: "k", value: text }];
+  const wanted = fullTextQuery(query) ?? "";
+  expect(await matchingTexts(texts, wanted)).toEqual(isFound ? texts : []);
+  if (isFound) expect(passageOf(`first\n${text}`, query)).toBe(`… ${text}`);
+});
+
 /** Letters of several alphabets, with accents within and after them, and what parts words. */
 const PIECES = [
   ..."abé ſß-_.,'\"1½ıİŁńøöþæǿ",
-  ..."αΆςΣκόσμος жЖёЙ 日本語 한국어 ไทย हिन्दी",
-  ..."e\u0301a\u0308 \n\t()*:^ ậớĐđ",
+  ..."αΆςΣκόσμος жЖёЙе 日本語 한국어 ไทย हिन्दी",
+  ..."e\u0301a\u0308 \n\t()*:^ ậớĐđ23ﬁＡ",
   ..."foo bar foobar FOO",
+  "v2",
 ];
 
 const texts = fc
   .array(fc.constantFrom(...PIECES), { maxLength: 14 })
   .map((pieces) => pieces.join(""));
-
-test("words are folded as the index of a file folds them", () => {
-  expect(spacedWords("Łódź, 1:00")).toBe(" lodz 1 00 ");
-  expect(spacedWords("ΚΌΣΜΟΣ Straße e\u0301clair")).toBe(" κόσμοσ strasse eclair ");
-  expect(spacedWords("… --- ")).toBe("");
-});
 
 async function store(host: HostStore, values: readonly string[]): Promise<void> {
   await host.store.write(
@@ -41,24 +113,48 @@ async function store(host: HostStore, values: readonly string[]): Promise<void> 
   );
 }
 
+async function keysFound(host: HostStore, text: string): Promise<string[]> {
+  const filter = { account: ann, documents: ["global"] };
+  const asked = { text, from: undefined, limit: undefined };
+  const { rows, total } = await searchMemories(host.store.reader, filter, asked);
+  expect(total).toBe(rows.length);
+  return rows.map(({ key }) => key).sort();
+}
+
 test("a search on PostgreSQL finds what it finds in a file", async () => {
   const host = await (await newDatabase()).open();
-  const values = fc.sample(texts, { numRuns: 150, seed: 4 });
+  const values = [
+    ...fc.sample(texts, { numRuns: 150, seed: 4 }),
+    ...SEARCHES.map(([text]) => text),
+  ];
   await store(host, values);
   const memories = values.map((value, at) => ({ key: `k${at}`, value }));
-  for (const q of fc.sample(texts, { numRuns: 80, seed: 5 })) {
+  const queries = fc.sample(texts, { numRuns: 80, seed: 5 });
+  for (const q of [...queries, ...SEARCHES.map(([, query]) => query)]) {
     const query = fullTextQuery(q);
-    const filter = { account: ann, documents: ["global"] };
-    const found = await searchMemories(host.store.reader, filter, {
-      text: q,
-      from: undefined,
-      limit: undefined,
-    });
     const expected = query === undefined ? [] : await matchingTexts(memories, query);
-    const keys = found.rows.map(({ key }) => key).sort();
+    const keys = await keysFound(host, q);
     expect({ q, keys }).toEqual({ q, keys: expected.map(({ key }) => key).sort() });
-    expect(found.total).toBe(keys.length);
   }
+});
+
+test("a PostgreSQL with words of a former version has them made anew, in parts", async () => {
+  const database = await newDatabase();
+  const former = await database.open();
+  const values = Array.from({ length: 450 }, (_, at) => (at === 449 ? "日本語 v2" : `ё${at}`));
+  await store(former, values);
+  await runOnPostgres(
+    database.address,
+    "UPDATE memories SET value_words = ' former ', key_words = ' former '",
+    "DELETE FROM schema_migrations WHERE name = 'replica-0005-words-of-memories'",
+  );
+  const host = await database.open();
+  expect(await keysFound(host, "former")).toEqual([]);
+  expect(await keysFound(host, "本語")).toEqual(["k449"]);
+  expect((await keysFound(host, "е")).length).toBe(449);
+  expect(await keysFound(host, "k7")).toContain("k7");
+  const steps = await runOnPostgres(database.address, "SELECT name FROM schema_migrations");
+  expect(steps.map(({ name }) => name)).toContain("replica-0005-words-of-memories");
 });
 
 test("a search on PostgreSQL has what says the word in its key first, and pages go on", async () => {

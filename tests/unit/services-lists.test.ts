@@ -80,12 +80,18 @@ describe("search", () => {
   });
 
   test("search takes a word for the beginning of one, but not a single letter or digit", async () => {
-    await write({ schema: "the migrations of PostgreSQL", c: "C and 2fa", 猫: "ねこ" });
+    await write({
+      schema: "the migrations of PostgreSQL",
+      c: "C and 2fa",
+      at: "24 o'clock",
+      猫: "ねこ",
+    });
     expect(await found("migrat postgres")).toEqual(["schema"]);
     expect(await found("igrations")).toEqual([]);
     expect(await found("p")).toEqual([]);
     expect(await found("c")).toEqual(["c"]);
-    expect(await found("2")).toEqual([]);
+    expect(await found("2")).toEqual(["c"]);
+    expect(await found("24")).toEqual(["at"]);
     expect(await found("2f")).toEqual(["c"]);
     expect(await found("ね")).toEqual(["猫"]);
   });

@@ -321,4 +321,19 @@ export const replicaMigrations: readonly Migration[] = [
         .execute();
     },
   },
+  {
+    // The program says what a word is, by `words.ts`. The index before had its own rules, and is
+    // empty now: what is noted as unindexed comes into it before anybody searches.
+    name: "replica-0014-words-of-memories",
+    async up(db) {
+      await sql`drop table memories_text`.execute(db);
+      await sql`
+        create virtual table memories_text using fts5(key, value, content='', tokenize='ascii')
+      `.execute(db);
+      await sql`delete from unindexed`.execute(db);
+      await sql`
+        insert into unindexed (row_id, document_id) select row_id, document_id from memories
+      `.execute(db);
+    },
+  },
 ];

@@ -1,4 +1,5 @@
 import type { PostgresMigration } from "../../postgres/migrate.ts";
+import { rewriteWords } from "./rewrite-words.ts";
 
 /** Texts are compared by their bytes, as SQLite does, whatever the database's locale. */
 const TEXT = `text COLLATE "C"`;
@@ -115,5 +116,13 @@ export const replicaOnPostgres: readonly PostgresMigration[] = [
       `CREATE TRIGGER put_long_metadata BEFORE INSERT ON metadata
         FOR EACH ROW WHEN (char_length(NEW.key) > 600) EXECUTE FUNCTION put_long_metadata()`,
     ],
+  },
+  {
+    // What counts as a word is another than before; see `words.ts`. A memory that a server of the
+    // release before writes after this has its former words until it is written again.
+    name: "replica-0005-words-of-memories",
+    breaks: false,
+    statements: [],
+    rewrite: rewriteWords,
   },
 ];

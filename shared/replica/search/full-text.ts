@@ -2,7 +2,7 @@ import { type Kysely, sql } from "kysely";
 import { compilable, compiled } from "../../sqlite/compiled.ts";
 import type { Pause } from "../../turns.ts";
 import type { ReplicaTables } from "../log/tables.ts";
-import { withPlainLetters } from "./letters.ts";
+import { type SearchTerm, spacedWords, termsOf } from "./words.ts";
 
 type Db = Kysely<ReplicaTables>;
 
@@ -30,7 +30,7 @@ async function totalChanges(db: Db): Promise<number> {
   return rows[0]?.total ?? 0;
 }
 
-/** The parts of a memory that the index contains, once `withPlainLetters` was applied to them. */
+/** The parts of a memory whose words the index contains. */
 export interface IndexedText {
   readonly key: string;
   readonly value: string;
@@ -64,7 +64,7 @@ export async function changeIndex(
 
 /** A text as the index has it. */
 export function asIndexed({ key, value }: IndexedText): IndexedText {
-  return { key: withPlainLetters(key), value: withPlainLetters(value) };
+  return { key: spacedWords(key), value: spacedWords(value) };
 }
 
 /**
@@ -95,10 +95,10 @@ const addText = compiled(
 );
 
 /**
- * How a text of `asIndexed` becomes words: without case and accents, also where a letter has two of
- * them, as in Vietnamese (https://www.sqlite.org/fts5.html#unicode61_tokenizer).
+ * How a text of `asIndexed` becomes words again: at its spaces, and with each letter as it is
+ * (https://www.sqlite.org/fts5.html#ascii_tokenizer).
  */
-export const TOKENIZER = "unicode61 remove_diacritics 2";
+export const TOKENIZER = "ascii";
 
 /** The smaller the better. A word in the key says more about a memory than one in its value. */
 export const RANK = sql<number>`bm25(memories_text, 4.0, 1.0)`;
@@ -106,34 +106,20 @@ export const RANK = sql<number>`bm25(memories_text, 4.0, 1.0)`;
 /**
  * An FTS5 query for texts that contain every word of `text`, or with `some` for those that contain
  * any. A word also stands for those that begin with it; the word itself counts twice in the rank.
- * Each is quoted, so that nothing in it counts as query syntax
+ * Each is quoted, so that none counts as query syntax
  * (https://www.sqlite.org/fts5.html#fts5_strings). Undefined if there is no word.
  *
  * ```
- * fullTextQuery("use tabs"); // '("use" OR "use" *) AND ("tabs" OR "tabs" *)'
+ * fullTextQuery("use v2"); // '("use" OR "use" *) AND ("v 2" OR "v 2" *)'
  * ```
  */
 export function fullTextQuery(text: string, wanted: "every" | "some" = "every") {
-  const words = wordsOf(withPlainLetters(text));
-  if (words.length === 0) return undefined;
-  return words.map(termOf).join(wanted === "every" ? " AND " : " OR ");
+  const terms = termsOf(text);
+  if (terms.length === 0) return undefined;
+  return terms.map(inFts5).join(wanted === "every" ? " AND " : " OR ");
 }
 
-/** The words of a query, as they are typed; each once. */
-export function wordsOf(text: string): string[] {
-  const words = text.split(/\s+/u).filter((word) => /[\p{L}\p{N}]/u.test(word));
-  return [...new Set(words)];
-}
-
-/** Too much begins with one letter of an alphabet. One of a syllabary or of Chinese says enough. */
-const TOO_SHORT = /^[^\p{L}\p{N}]*[\p{Script=Latin}\p{N}][^\p{L}\p{N}]*$/u;
-
-/** Whether a word also stands for those that begin with it. */
-export function isPrefixToo(word: string): boolean {
-  return !TOO_SHORT.test(word);
-}
-
-function termOf(word: string): string {
-  const quoted = `"${word.replaceAll('"', '""')}"`;
-  return isPrefixToo(word) ? `(${quoted} OR ${quoted} *)` : quoted;
+function inFts5({ phrase, isPrefixToo }: SearchTerm): string {
+  const quoted = `"${phrase.trim()}"`;
+  return isPrefixToo ? `(${quoted} OR ${quoted} *)` : quoted;
 }

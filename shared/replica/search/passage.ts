@@ -1,12 +1,10 @@
 import { withSummaryFirst } from "../text/front-matter.ts";
-import { wordsOf } from "./full-text.ts";
-import { withPlainLetters } from "./letters.ts";
+import { type SearchTerm, spacedWords, termsOf } from "./words.ts";
 
-/** A word of a text: what the index takes for one. */
-const WORD = /[\p{L}\p{N}\p{M}\p{Co}]+/gu;
-
-/** How much of a long line is left before the first word that was looked for. */
+/** At most this much of a long line is left before the first word that was looked for. */
 const BEFORE = 40;
+/** And so much of what is shown, at most. */
+const BEFORE_SHARE = 1 / 3;
 
 /**
  * The line of a text that says most about a query: the one with the most of its words, by the rules
@@ -19,46 +17,64 @@ const BEFORE = 40;
  * ```
  */
 export function passageOf(text: string, query: string, lengthMax = Infinity): string {
-  const wanted = [...new Set(wordsOf(query).flatMap((word) => folded(word).match(WORD) ?? []))];
+  const wanted = termsOf(query);
   const lines = wordedLines(text);
-  let best = { line: wordedLines(withSummaryFirst(text))[0] ?? "", at: 0, found: 0, index: 0 };
+  const summary = wordedLines(withSummaryFirst(text))[0] ?? "";
+  let best = { line: summary, wordsBefore: 0, found: 0, index: 0 };
   for (const [index, line] of lines.entries()) {
-    const { found, at } = matchesIn(line, wanted);
-    if (found > best.found) best = { line, at, found, index };
+    const { found, wordsBefore } = matchesIn(line, wanted);
+    if (found > best.found) best = { line, wordsBefore, found, index };
   }
+  const at = best.found === 0 ? 0 : endOfWords(best.line, best.wordsBefore);
   const indent = best.line.length - best.line.trimStart().length;
   const line = best.line.trim();
-  const around = Math.max(0, best.at - indent - BEFORE);
-  const start = line.length <= lengthMax ? 0 : wordStart(line, around);
+  const before = Math.min(BEFORE, Math.floor(lengthMax * BEFORE_SHARE));
+  const around = Math.max(0, at - indent - before);
+  const start = line.length <= lengthMax ? 0 : wordStart(line, around, at - indent);
   const end = Math.min(line.length, start + lengthMax);
-  const before = best.index > 0 || start > 0 ? "… " : "";
-  const after = end < line.length || best.index < lines.length - 1 ? " …" : "";
-  return `${before}${line.slice(start, end).trim().toWellFormed()}${after}`;
+  const above = best.index > 0 || start > 0 ? "… " : "";
+  const below = end < line.length || best.index < lines.length - 1 ? " …" : "";
+  return `${above}${line.slice(start, end).trim().toWellFormed()}${below}`;
 }
 
 function wordedLines(text: string): string[] {
   return text.split(/\r\n|[\r\n]/).filter((line) => line.trim() !== "");
 }
 
-/** How many of the words a line has, and where the first of them is. */
-function matchesIn(line: string, wanted: readonly string[]): { found: number; at: number } {
-  const found = new Set<string>();
-  let at = 0;
-  for (const match of line.matchAll(WORD)) {
-    const word = folded(match[0]);
-    const hits = wanted.filter((each) => word.startsWith(each));
-    if (hits.length > 0 && found.size === 0) at = match.index;
-    for (const hit of hits) found.add(hit);
+/** How many of the wanted words a line has, and how many others it has before the first of them. */
+function matchesIn(
+  line: string,
+  wanted: readonly SearchTerm[],
+): { readonly found: number; readonly wordsBefore: number } {
+  const words = spacedWords(line);
+  let [found, first] = [0, words.length];
+  for (const { phrase, isPrefixToo } of wanted) {
+    const place = words.indexOf(isPrefixToo ? phrase.trimEnd() : phrase);
+    if (place === -1) continue;
+    found += countWords(phrase);
+    first = Math.min(first, place);
   }
-  return { found: found.size, at };
+  return { found, wordsBefore: countWords(words.slice(0, first)) };
 }
 
-function wordStart(line: string, from: number): number {
+/** Of a text of words with a space on each side, or one that ends before the last space. */
+function countWords(words: string): number {
+  return words.split(" ").filter((word) => word !== "").length;
+}
+
+/** The largest part of a line that has only so many words: where the next one begins. */
+function endOfWords(line: string, count: number): number {
+  let [low, high] = [0, line.length];
+  while (low < high) {
+    const middle = Math.ceil((low + high) / 2);
+    if (countWords(spacedWords(line.slice(0, middle))) <= count) low = middle;
+    else high = middle - 1;
+  }
+  return low;
+}
+
+/** The first word's beginning after `from`, unless it is behind `before`. */
+function wordStart(line: string, from: number, before: number): number {
   const space = from === 0 ? -1 : line.indexOf(" ", from);
-  return space === -1 || space > from + BEFORE / 2 ? from : space + 1;
-}
-
-/** Without case and accents, as the index has it. */
-function folded(text: string): string {
-  return withPlainLetters(text).normalize("NFD").replace(/\p{M}/gu, "").toLowerCase();
+  return space === -1 || space >= before ? from : space + 1;
 }

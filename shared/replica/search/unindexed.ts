@@ -1,5 +1,5 @@
 import { type Kysely, sql } from "kysely";
-import type { AccountId } from "../../ids.ts";
+import type { AccountId, MemoryId } from "../../ids.ts";
 import { compilable, compiled } from "../../sqlite/compiled.ts";
 import { isPostgres } from "../../sqlite/dialects.ts";
 import { compiledForMany } from "../../sqlite/many.ts";
@@ -119,6 +119,22 @@ export async function indexSome(db: Db, { owner }: Owned, pause: Pause): Promise
 export async function isIndexBehind(db: Db, { owner }: Owned): Promise<boolean> {
   const rows = owner === undefined ? await anyBehind(db, {}) : await anyBehindOf(db, { owner });
   return rows.length > 0;
+}
+
+/** The step from which on the index has words by the present rules. */
+const PRESENT_RULES = "replica-0014-words-of-memories";
+
+/**
+ * The ids of a document's memories that the index has differently, or not at all. For who reads a
+ * database that nobody may have written since an update, and searches these in another way.
+ */
+export async function unindexedIn(db: Db, documentId: number): Promise<ReadonlySet<MemoryId>> {
+  const step = await sql`select 1 from schema_migrations where name = ${PRESENT_RULES}`.execute(db);
+  const unindexed = sql`and row_id in (select row_id from unindexed)`;
+  const { rows } = await sql<{ memory_id: MemoryId }>`
+    select memory_id from memories
+    where document_id = ${documentId} ${step.rows.length > 0 ? unindexed : sql``}`.execute(db);
+  return new Set(rows.map((row) => row.memory_id));
 }
 
 const OF_OWNER = (owner: AccountId) => sql`exists (

@@ -1,49 +1,103 @@
-import { withPlainLetters } from "./letters.ts";
-
 /**
- * The words of a text as a search finds them, where the database has no index that makes them: each
- * between two spaces, without case and accents, by the rules of FTS5's `unicode61`
- * (https://www.sqlite.org/fts5.html#unicode61_tokenizer).
+ * The words of a text, as every search of memories finds them: small, without what people leave out
+ * or write in another way, each between two spaces. An index and a query are made by this alone, so
+ * that a file, a PostgreSQL and a text that is in neither are searched by the same rules. Another
+ * rule here needs a step of both schemas that makes stored words anew.
+ *
+ * A number is a word of its own, also within a name. Scripts that are written without blanks have a
+ * word for each character: several in a row are then found as a phrase, wherever they stand.
  *
  * ```
- * spacedWords("Łódź, 1:00"); // " lodz 1 00 "
+ * spacedWords("Łódź, v2.3.1"); // " lodz v 2 3 1 "
+ * spacedWords("日本語のtext"); // " 日 本 語 の text "
  * ```
  */
 export function spacedWords(text: string): string {
-  const words = withPlainLetters(text).match(WORD) ?? [];
-  return words.length === 0 ? "" : ` ${words.map(folded).join(" ")} `;
+  const words = isAscii(text) ? text.toLowerCase().match(ASCII_WORD) : folded(text).match(WORD);
+  return words === null ? "" : ` ${words.join(" ")} `;
 }
 
-/** A mark belongs to the letter before it, and is dropped. */
-const WORD = /[\p{L}\p{N}\p{Co}](?:[\p{L}\p{N}\p{Co}]|[\u0300-\u036f])*/gu;
+/** What one word of a query has to be in a text. */
+export interface SearchTerm {
+  /** Its words, with a space on each side. */
+  readonly phrase: string;
+  /** Whether the last of them also stands for those that begin with it. */
+  readonly isPrefixToo: boolean;
+}
 
-const ACCENTS = /[\u0300-\u036f]/gu;
+/**
+ * What a query asks for: one term for each of its words, as they are typed; each once.
+ *
+ * ```
+ * termsOf("use v2"); // [{ phrase: " use ", … }, { phrase: " v 2 ", … }]
+ * ```
+ */
+export function termsOf(query: string): SearchTerm[] {
+  const phrases = new Set(query.split(/\s+/u).map(spacedWords));
+  phrases.delete("");
+  return [...phrases].map((phrase) => ({ phrase, isPrefixToo: !STANDS_FOR_ITSELF.test(phrase) }));
+}
 
-/** Forms of a letter that are not its small one. */
-const FORMS: Readonly<Record<string, string>> = {
-  µ: "μ",
+function isAscii(text: string): boolean {
+  return /^[\0-\x7f]*$/.test(text);
+}
+
+const ASCII_WORD = /[a-z]+|[0-9]+/g;
+
+/** Characters of a script that has no blanks between its words, or that joins what it has. */
+const UNSPACED = `[${["Han", "Hira", "Kana", "Hang", "Bopo", "Yiii", "Thai", "Laoo", "Khmr"]
+  .concat(["Mymr", "Lana", "Tale", "Talu"])
+  .map((script) => `\\p{Script=${script}}`)
+  .join("")}ー]`;
+const ALONE = `(?=[\\p{L}\\p{M}\\p{Nl}])${UNSPACED}`;
+const JOINED = `(?!${UNSPACED})`;
+
+/** A mark in front of everything belongs to no word. */
+const WORD = new RegExp(
+  `${ALONE}|\\p{N}+|${JOINED}[\\p{L}\\p{Co}](?:${JOINED}[\\p{L}\\p{M}\\p{Co}])*`,
+  "gu",
+);
+
+/** One letter of an alphabet or one figure: too much begins with it. Or the last stands alone. */
+const STANDS_FOR_ITSELF = new RegExp(`^ (?:\\p{Script=Latin}|\\p{N}) $|${ALONE} $`, "u");
+
+/** Letters that are not an ordinary one with an accent, and what people type for them. */
+const LETTERS: Readonly<Record<string, string>> = {
+  ß: "ss",
+  æ: "ae",
+  œ: "oe",
+  ø: "o",
+  đ: "d",
+  ð: "d",
+  ł: "l",
+  ħ: "h",
+  ŧ: "t",
+  ı: "i",
+  þ: "th",
   ς: "σ",
-  ϐ: "β",
-  ϑ: "θ",
-  ϕ: "φ",
-  ϖ: "π",
-  ϰ: "κ",
-  ϱ: "ρ",
-  ϵ: "ε",
-  ſ: "s",
 };
+const OTHER_LETTERS = new RegExp(`[${Object.keys(LETTERS).join("")}]`, "gu");
 
-const OTHER_FORMS = new RegExp(`[${Object.keys(FORMS).join("")}]`, "gu");
+/**
+ * Marks that people leave out: all of these alphabets, but in the Cyrillic one those of a stress
+ * and of ё, for й and ї are other letters.
+ */
+const LEFT_OUT = new RegExp(
+  "(?<=[\\p{Script=Latin}\\p{Script=Greek}\\p{Script=Hebrew}\\p{Script=Arabic}])\\p{M}+|" +
+    "(?<=[аеиоуыэюяіє])[\\u0300\\u0301]+|(?<=е)[\\u0300\\u0301\\u0308]+",
+  "gu",
+);
 
-/** Of letters with accents only those of the Latin alphabet lose them. */
-const LATIN = /\p{Script=Latin}/u;
+/** What is not seen, or only says how a character looks; ـ draws a word out. */
+const UNSEEN = /[\u00ad\u0640\u2060\ufeff]|[\ufe00-\ufe0f]|[\u20d0-\u20ff]|\u200c|\u200d/gu;
 
-function folded(word: string): string {
-  let plain = "";
-  for (const letter of word) {
-    const isLatin = letter > "\u007f" && LATIN.test(letter);
-    plain += isLatin ? letter.normalize("NFD") : letter;
-  }
-  const small = plain.toLowerCase().replace(ACCENTS, "");
-  return small.replace(OTHER_FORMS, (form) => FORMS[form] ?? form);
+function folded(text: string): string {
+  return text
+    .normalize("NFKC")
+    .toLowerCase()
+    .replace(UNSEEN, "")
+    .normalize("NFD")
+    .replace(LEFT_OUT, "")
+    .replace(OTHER_LETTERS, (letter) => LETTERS[letter] ?? letter)
+    .normalize("NFC");
 }

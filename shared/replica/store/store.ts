@@ -45,11 +45,11 @@ export class ReplicaStore<Tables extends ReplicaTables> extends Replica<Tables> 
   #draining: Promise<void> | undefined;
   protected committing: Promise<boolean> | undefined;
   #onIdle: (() => void) | undefined;
-  readonly #lateRows: LateRows | undefined;
+  readonly #lateRows: LateRows;
 
   constructor(protected override readonly options: StoreOptions<Tables>) {
     super(options);
-    if (options.indexesLater) this.#lateRows = this.#createLateRows(options.world);
+    this.#lateRows = this.#createLateRows(options.world);
   }
 
   #createLateRows(world: World): LateRows {
@@ -95,7 +95,7 @@ export class ReplicaStore<Tables extends ReplicaTables> extends Replica<Tables> 
    * before. Not to be called within a write, which would wait for itself.
    */
   search<Found>(owner: AccountId, search: () => Promise<Found>): Promise<Found> {
-    return this.#lateRows?.search(owner, search) ?? search();
+    return this.#lateRows.search(owner, search);
   }
 
   /**
@@ -146,7 +146,7 @@ export class ReplicaStore<Tables extends ReplicaTables> extends Replica<Tables> 
   async close(): Promise<void> {
     await this.longWrites.allDone();
     await this.settle();
-    await this.#lateRows?.stop();
+    await this.#lateRows.stop();
     while (this.#draining) await this.#draining;
     await this.options.database.close();
   }
@@ -196,7 +196,7 @@ export class ReplicaStore<Tables extends ReplicaTables> extends Replica<Tables> 
           settle.push(await runOne(write, context, { db, writesInCommit: writes.length }));
         }
         const replica: Kysely<ReplicaTables> = narrowTables(db);
-        if (!this.#lateRows && contexts.some((context) => context.mayHaveWritten)) {
+        if (!this.options.indexesLater && contexts.some((context) => context.mayHaveWritten)) {
           fileAll(replica);
           while (await indexSome(replica, EVERYBODY, this.#writePause));
         }
@@ -212,7 +212,7 @@ export class ReplicaStore<Tables extends ReplicaTables> extends Replica<Tables> 
       return isLong;
     }
     this.timed(startedAt, true);
-    this.#lateRows?.follow();
+    if (this.options.indexesLater) this.#lateRows.follow();
     this.announce(contexts.flatMap((context) => context.rows));
     for (const each of settle) each();
     this.forgetOldest();
