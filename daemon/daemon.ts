@@ -34,6 +34,7 @@ import { type BoundLink, LinkedFolders, type MovedFolder } from "./links/linked-
 import type { LinkOptions } from "./links/make-link.ts";
 import { parsePortableHome } from "./portable/format.ts";
 import { type ImportResult, importHome } from "./portable/import-home.ts";
+import { readConnections } from "./reading/connected-projects.ts";
 import { SalvageSettler } from "./recovery/salvage-settler.ts";
 import { Audiences } from "./remotes/audiences.ts";
 import type { Keyring } from "./remotes/keyring.ts";
@@ -251,6 +252,7 @@ export class Daemon implements Controlled {
       home: options.home,
       port: options.gatewayPort,
       connections: forwardConnections(() => this.#remotes),
+      connected: readConnections,
       account: heardAccounts(store.reader, () => this.#remotes.view.remotes),
       withholding: createWithholding(),
       routes: routeServices(store, () => this.#remotes.view),

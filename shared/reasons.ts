@@ -24,6 +24,14 @@ interface RefusedSessions extends Said {
 /** At most this many refused sessions are named. */
 const SESSIONS_NAMED_MAX = 3;
 
+/** Connected projects that are on other machines alone. */
+interface ConnectedElsewhere {
+  readonly projects: readonly string[];
+}
+
+/** At most so many of them are named. */
+const CONNECTED_NAMED_MAX = 3;
+
 /** What a rule found in a text. */
 interface LooksLikeSecret {
   /** The rule's id. */
@@ -395,6 +403,18 @@ export const REASONS = {
   ...LINK_REASONS,
   ...MEMORY_REASONS,
   ...PERSONAL_REASONS,
+  "connected-elsewhere": {
+    meaning: "this machine has nothing of projects that the searched one is connected to",
+    say: ({ projects }: ConnectedElsewhere) => {
+      const others = count(projects.length, "project", "projects");
+      return `is connected to ${others} of which this machine has nothing, so none was searched`;
+    },
+    advise: ({ projects }: ConnectedElsewhere) => {
+      const some = projects.slice(0, CONNECTED_NAMED_MAX);
+      const ways = some.map((id) => `\`memsync link DIR --id ${id}\``).join(", ");
+      return `${ways} keeps it here, too, where DIR is its folder`;
+    },
+  },
 } as const satisfies Readonly<Record<string, Entry>>;
 
 /** Identifies a reason in tables, in `--json` and in the code. */

@@ -1,5 +1,6 @@
 import type { Command } from "commander";
 import { findAudience } from "../../daemon/home/audience-store.ts";
+import { readConnections } from "../../daemon/reading/connected-projects.ts";
 import { getDefault, readRemotes } from "../../daemon/remotes/remote-view.ts";
 import type { Stats } from "../../shared/wire/stats.ts";
 import { realWorld } from "../../shared/world-real.ts";
@@ -44,7 +45,7 @@ async function stats(env: Environment, { json }: JsonFlag): Promise<void> {
       const remote = getDefault(await readRemotes(db, remoteEnvironment(env)));
       const { account } = remote;
       const { plan } = await findAudience(db, remote);
-      const known = await readServices(db, realWorld, { account, plan }).stats();
+      const known = await readServices(db, realWorld, { account, plan }).stats(readConnections);
       const { stats: counted, inbox } = await withInbox(db, account, known);
       inInbox = inbox;
       return counted;

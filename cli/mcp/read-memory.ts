@@ -51,7 +51,7 @@ export async function readMemory(
     const scope = await findScope(env, db, { argument: project, option });
     if (!db) throw refusalIn(scope, `there is no memory "${key}"`);
     const named = await placesOf(env, db, { scope, layer });
-    const places = layer === undefined ? await withConnected(db, named) : named;
+    const { places } = await withConnected(db, named, layer);
     const asked = { scope, places, key };
     if (history) return await listVersions(env, db, asked);
     if (revision) return await readVersion(env, db, { ...asked, revision });

@@ -5,12 +5,14 @@ import { type LocalMemory, readLocalMemories } from "../../daemon/reading/local-
 import { personalMemories } from "../../daemon/reading/personal-keys.ts";
 import { count } from "../../shared/count.ts";
 import { exceedsBytes, LIMITS } from "../../shared/limits.ts";
+import { explain } from "../../shared/reasons.ts";
 import { passageOf } from "../../shared/replica/search/passage.ts";
 import type { Layer } from "../../shared/wire/layer.ts";
 import type { Environment } from "../place/environment.ts";
 import { withLocal } from "../place/place.ts";
 import {
   type FoundMemory,
+  missedBy,
   type SearchedPlace,
   searchLocalMemories,
   withConnected,
@@ -35,6 +37,8 @@ export interface RecallRequest {
 }
 
 type Db = Kysely<DaemonTables>;
+
+type Missed = ReturnType<typeof missedBy>;
 
 /** What `recall` answers. */
 export interface Recalled extends ToolResult {
@@ -76,7 +80,9 @@ export async function recall(
           })
         : undefined;
     budget.spend(JSON.stringify(background ?? {}).length);
-    const all = db ? await findMemories(env, db, { scope, query, layer: request.layer }) : [];
+    const { found: all, missed } = db
+      ? await findMemories(env, db, { scope, query, layer: request.layer })
+      : { found: [], missed: undefined };
     const isKnown = db && query === "" ? await request.isKnown?.(db) : undefined;
     const found = isKnown
       ? [...all.filter((each) => !isKnown(each)), ...all.filter((each) => isKnown(each))]
@@ -92,7 +98,7 @@ export async function recall(
       shown.push(memory);
     }
     const left = found.length - shown.length;
-    return asResult({ scope, query, shown, left, background });
+    return asResult({ scope, query, shown, left, background, missed });
   });
 }
 
@@ -124,16 +130,19 @@ async function findMemories(
     readonly query: string;
     readonly layer: Layer | undefined;
   },
-): Promise<FoundMemory[]> {
-  const places = await placesOf(env, db, { scope, layer });
-  const all = layer === undefined ? await withConnected(db, places) : places;
-  if (query === "") return await listMemories(db, all);
+): Promise<{ readonly found: FoundMemory[]; readonly missed: Missed }> {
+  const own = await placesOf(env, db, { scope, layer });
+  const searched = await withConnected(db, own, layer);
+  const { places } = searched;
+  const missed = missedBy(searched);
+  if (query === "") return { found: await listMemories(db, places), missed };
   const search = { text: query, searchedOf: (memory: LocalMemory) => searchedOf(db, memory) };
-  const every = await searchLocalMemories(db, all, search);
+  const every = await searchLocalMemories(db, places, search);
   // Assistants ask in sentences. What holds only some of the words comes behind.
-  const some = await searchLocalMemories(db, all, { ...search, wanted: "some" });
+  const some = await searchLocalMemories(db, places, { ...search, wanted: "some" });
   const known = new Set(every.map(({ memory }) => memory.id));
-  return [...every, ...some.filter(({ memory }) => !known.has(memory.id))];
+  const found = [...every, ...some.filter(({ memory }) => !known.has(memory.id))];
+  return { found, missed };
 }
 
 /**
@@ -181,16 +190,19 @@ function asResult({
   shown,
   left,
   background,
+  missed,
 }: {
   readonly scope: ProjectScope;
   readonly query: string;
   readonly shown: readonly ShownMemory[];
   readonly left: number;
   readonly background: Awaited<ReturnType<typeof readBackground>> | undefined;
+  readonly missed: Missed;
 }): Recalled {
   const next =
     left === 0 ? null : `${left} more: use other words, a layer or a larger budget_tokens`;
   const none = query === "" ? "No memories yet." : `No memory holds any of: ${query}`;
+  const note = missed && { ...missed, sentence: `This project ${explain(missed)}.` };
   const noRoom = "None fits into this budget_tokens.";
   const lines = [
     scopeLine(scope),
@@ -201,6 +213,7 @@ function asResult({
     ...(shown.length > 0 ? [] : [left === 0 ? none : noRoom]),
     ...shown.flatMap((each) => [memoryLine(each), { quoted: each.passage }]),
     ...(next === null ? [] : [next]),
+    ...(note === undefined || query === "" ? [] : [note.sentence]),
   ];
   const data = {
     ...scopeJson(scope),
@@ -209,6 +222,7 @@ function asResult({
     memories: shown,
     truncated: left > 0,
     next,
+    ...(note && { missed: note }),
   };
   return { text: framed(lines), data };
 }

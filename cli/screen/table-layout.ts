@@ -64,6 +64,12 @@ export function tableLines(
   });
 }
 
+/** How much of a last column is seen, beside these or below them. */
+export function roomOfLast(rows: readonly (readonly string[])[], width: number): number {
+  const beside = columnWidths(rows).reduce((left, columns) => left - columns - GAP.length, width);
+  return beside < LAST_COLUMNS_BESIDE ? width - BELOW.length : beside;
+}
+
 /** Rows in aligned columns that end with a sentence, which is wrapped within its column. */
 export function tableOfSentences(rows: readonly (readonly string[])[], width: number): string[] {
   const widths = columnWidths(rows);

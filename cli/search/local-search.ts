@@ -8,6 +8,7 @@ import { listConnected } from "../../daemon/reading/connected-projects.ts";
 import { findLocalDocument } from "../../daemon/reading/find-document.ts";
 import { type LocalMemory, readLocalMemories } from "../../daemon/reading/local-memories.ts";
 import type { ProjectId } from "../../shared/ids.ts";
+import type { Reason } from "../../shared/reasons.ts";
 import { projectOf } from "../../shared/replica/document/address.ts";
 import { fullTextQuery, type IndexedText, RANK } from "../../shared/replica/search/full-text.ts";
 import { matchingTexts } from "../../shared/replica/search/matching-texts.ts";
@@ -35,22 +36,43 @@ export interface FoundMemory {
   readonly place: SearchedPlace;
 }
 
-/** These places, and the projects that are connected to the project among them. */
+/** Where a search looks, and what it can't look into. */
+export interface Searched {
+  readonly places: readonly SearchedPlace[];
+  /** Connected projects of which this home has nothing. */
+  readonly elsewhere: readonly ProjectId[];
+}
+
+/**
+ * These places, and the projects that are connected to the project among them; no others where a
+ * layer is asked for.
+ */
 export async function withConnected(
   db: Db,
   places: readonly SearchedPlace[],
-): Promise<SearchedPlace[]> {
+  layer: string | undefined,
+): Promise<Searched> {
   const all = [...places];
+  const elsewhere: ProjectId[] = [];
+  if (layer !== undefined) return { places, elsewhere };
   for (const { document } of places) {
     const project = projectOf(document);
     if (project === undefined) continue;
-    for (const id of await listConnected(db, project)) {
+    const connected = await listConnected(db, project);
+    elsewhere.push(...connected.elsewhere);
+    for (const id of connected.here) {
       const account = (await findBinding(db, id)) ?? LOCAL_ACCOUNT;
-      const connected = { id, name: (await findProjectName(db, id)) ?? id };
-      all.push({ document: id, account, connected });
+      const name = (await findProjectName(db, id)) ?? id;
+      all.push({ document: id, account, connected: { id, name } });
     }
   }
-  return all;
+  return { places: all, elsewhere };
+}
+
+/** What is to be said of projects that a search can't look into; undefined: of none. */
+export function missedBy({ elsewhere }: Pick<Searched, "elsewhere">) {
+  if (elsewhere.length === 0) return undefined;
+  return { code: "connected-elsewhere", projects: elsewhere } as const satisfies Reason;
 }
 
 /** How to search. */

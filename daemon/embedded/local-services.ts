@@ -3,6 +3,7 @@ import { RequestLimits } from "../../server/limits/request-limits.ts";
 import type { Caller, Services } from "../../server/services/services.ts";
 import { createSessionService } from "../../server/services/session-service.ts";
 import { createStatsService } from "../../server/services/stats-service.ts";
+import type { ReadConnections } from "../../server/stores/connection-store.ts";
 import type { AccountId } from "../../shared/ids.ts";
 import { NO_PAUSE } from "../../shared/turns.ts";
 import type { Account } from "../../shared/wire/account.ts";
@@ -36,10 +37,11 @@ export function readServices(
   const store = { reader: db as never, settle: async () => {}, pause: NO_PAUSE };
   const limits = new RequestLimits(world);
   const accounts = { get: async () => ({ name: null, plan, users: null, user: null }) };
-  const stats = createStatsService(store, limits, accounts);
   const sessions = createSessionService(store);
   return {
-    stats: () => stats.get(caller),
+    /** `connections`: how the home knows them. */
+    stats: (connections: ReadConnections) =>
+      createStatsService(store, { usage: limits, account: accounts, connections }).get(caller),
     sessions: (query: Parameters<Services["sessions"]["list"]>[1]) => sessions.list(caller, query),
   };
 }

@@ -5,6 +5,7 @@ import { createServices } from "../../server/services/create-services.ts";
 import type { ServiceStore } from "../../server/services/service-store.ts";
 import type { Caller, Services } from "../../server/services/services.ts";
 import type { Withholding } from "../../server/services/withholding.ts";
+import type { ReadConnections } from "../../server/stores/connection-store.ts";
 import type { ServiceTables } from "../../server/stores/tables.ts";
 import type { Log } from "../../shared/log.ts";
 import type { WriteContext } from "../../shared/replica/store/write-context.ts";
@@ -23,6 +24,7 @@ export type { PlainWrite } from "../../server/services/plain-write.ts";
 export { type ServiceStore, serviceStoreOf } from "../../server/services/service-store.ts";
 export type { Caller, Services } from "../../server/services/services.ts";
 export type { Withholding } from "../../server/services/withholding.ts";
+export type { ReadConnections } from "../../server/stores/connection-store.ts";
 export { LOCAL_ACCOUNT, LOCAL_USER } from "../home/local-account.ts";
 /** The context of a service's write. */
 export type ServiceContext = WriteContext<ServiceTables>;
@@ -48,6 +50,8 @@ export interface MountOptions {
   readonly place: string;
   /** What only the service can do. */
   readonly connections: ConnectionService;
+  /** Which projects are connected, as their documents say. */
+  readonly connected: ReadConnections;
   /** What services told of their accounts. */
   readonly account: Services["account"];
   /** Keeps secrets out of the documents. */
@@ -58,11 +62,13 @@ export interface MountOptions {
 
 /** The server's routes over the local replica, for callers that `authenticate` accepts. */
 export function mountRoutes(
-  { store, world, log, place, connections, account, withholding, routes }: MountOptions,
+  { connections, connected, account, withholding, ...options }: MountOptions,
   authenticate: Authenticate,
 ): App {
+  const { store, world, log, place, routes } = options;
   const unlimited = new RequestLimits(world);
-  const services = createServices(store, world, { usage: unlimited, account, withholding });
+  const knowledge = { usage: unlimited, account, withholding, connections: connected };
+  const services = createServices(store, world, knowledge);
   return createApp({
     services: routes.over({ ...services, connections }),
     authenticate,

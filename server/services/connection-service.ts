@@ -1,5 +1,6 @@
 import type { Kysely } from "kysely";
 import { invalidAt } from "../../shared/errors.ts";
+import type { AccountId, ProjectId } from "../../shared/ids.ts";
 import { LIMITS } from "../../shared/limits.ts";
 import { projectDocument } from "../../shared/replica/document/address.ts";
 import { CONNECTED_PREFIX } from "../../shared/replica/document/own-metadata.ts";
@@ -53,6 +54,19 @@ async function connect(
       },
     }),
   );
+}
+
+/** Undoes all connections of a project that is deleted. The others' documents tell replicas. */
+export async function endConnections(
+  context: WriteContext<ServiceTables>,
+  account: AccountId,
+  id: ProjectId,
+): Promise<void> {
+  for (const other of connectedTo(await listConnections(context.db, account), id)) {
+    const { document } = await context.open(projectDocument(account, other));
+    document.deleteEntry("metadata", CONNECTED_PREFIX + id);
+    await removeConnection(context.db, account, pairOf(id, other));
+  }
 }
 
 /** Has both projects' documents say it, for replicas. Nothing is written where they do. */

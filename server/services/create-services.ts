@@ -1,4 +1,5 @@
 import type { World } from "../../shared/world.ts";
+import { listConnections, type ReadConnections } from "../stores/connection-store.ts";
 import { createConnectionService } from "./connection-service.ts";
 import { createLiveService } from "./live-service.ts";
 import { createMemoryService } from "./memory-service.ts";
@@ -17,22 +18,24 @@ export interface HostKnowledge {
   readonly account: Services["account"];
   /** Only where writes may be held. */
   readonly withholding?: Withholding;
+  /** Only where others connect projects. */
+  readonly connections?: ReadConnections;
 }
 
 /** Every operation of the interface over one replica. */
 export function createServices(
   store: ServiceStore,
   world: World,
-  { usage, account, withholding }: HostKnowledge,
+  { usage, account, withholding, connections = listConnections }: HostKnowledge,
 ): Services {
   store.onSweep(dropOldAnswers);
   return {
     memories: createMemoryService(store, world, withholding),
-    projects: createProjectService(store, world, withholding),
+    projects: createProjectService(store, world, { withholding, connections }),
     sync: createSyncService(store, { world, withholding }),
     connections: createConnectionService(store),
     sessions: createSessionService(store),
-    stats: createStatsService(store, usage, account),
+    stats: createStatsService(store, { usage, account, connections }),
     account,
     live: createLiveService(store, world),
   };

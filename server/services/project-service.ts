@@ -7,7 +7,7 @@ import { chunksOf } from "../../shared/turns.ts";
 import type { Memory } from "../../shared/wire/memory.ts";
 import type { Project, ProjectPut } from "../../shared/wire/project.ts";
 import type { World } from "../../shared/world.ts";
-import { connectedTo, listConnections } from "../stores/connection-store.ts";
+import { connectedTo, type ReadConnections } from "../stores/connection-store.ts";
 import { pageOf, parseCursor } from "../stores/cursor.ts";
 import { LISTED_AT_ONCE, type MemoryRow, toMemory } from "../stores/memory-store.ts";
 import {
@@ -22,6 +22,7 @@ import {
 import type { ServiceTables } from "../stores/tables.ts";
 import { assertBoundTo, assertCanWrite, getProject, mayReach } from "./access.ts";
 import { ASKED_PROJECTS } from "./asked-lists.ts";
+import { endConnections } from "./connection-service.ts";
 import { rememberProject } from "./current-project.ts";
 import { doOnce } from "./once.ts";
 import { asOfOneMoment } from "./one-moment.ts";
@@ -33,12 +34,19 @@ import { listWhole } from "./whole-lists.ts";
 import { overlaid, type Withholding } from "./withholding.ts";
 import { writeAs } from "./write-as.ts";
 
+/** What the host knows besides its store. */
+interface Knowledge {
+  readonly withholding: Withholding | undefined;
+  readonly connections: ReadConnections;
+}
+
 /** Projects in one store; `world` makes ids for those without one. */
 export function createProjectService(
   store: ServiceStore,
   world: World,
-  withholding?: Withholding,
+  knowledge: Knowledge,
 ): Services["projects"] {
+  const { connections } = knowledge;
   return {
     async list(caller, page) {
       const filter = { account: caller.account, among: caller.boundTo };
@@ -56,7 +64,7 @@ export function createProjectService(
         }),
       });
       const total = await countProjects(store.reader, filter);
-      const from = { db: store.reader, pause: store.pause };
+      const from = { db: store.reader, pause: store.pause, connections };
       return { items: await viewProjects(from, caller, rows), total, nextCursor };
     },
 
@@ -65,7 +73,7 @@ export function createProjectService(
       const documents = { account: caller.account, documents: [id] };
       return await asOfOneMoment(store.reader, documents, async () => {
         const row = await getProject(store.reader, caller, id);
-        return await details(store, caller, { row, withholding });
+        return await details(store, caller, { row, ...knowledge });
       });
     },
 
@@ -75,7 +83,7 @@ export function createProjectService(
       return await writeAs(store, caller, (context) =>
         doOnce(context, caller, {
           asked: once,
-          work: () => put(context, world, { caller, request, withholding }),
+          work: () => put(context, world, { caller, request, ...knowledge }),
         }),
       );
     },
@@ -88,6 +96,7 @@ export function createProjectService(
         const { now, pause } = context;
         await deleteProject(open.document, now, { by: open.author, pause });
         await context.flush(open);
+        await endConnections(context, caller.account, id);
         await forgetProject(context.db, caller.account, id);
       });
     },
@@ -97,9 +106,9 @@ export function createProjectService(
 async function details(
   store: ServiceStore,
   caller: Caller,
-  { row, withholding }: { readonly row: ProjectRow; readonly withholding: Withholding | undefined },
+  { row, withholding, connections }: Knowledge & { readonly row: ProjectRow },
 ): Promise<ProjectDetails> {
-  const from = { db: store.reader, pause: store.pause };
+  const from = { db: store.reader, pause: store.pause, connections };
   const [project] = await viewProjects(from, caller, [row]);
   if (!project) throw new AppError("not_found", "there is no such project");
   return {
@@ -108,7 +117,7 @@ async function details(
       (await withholding?.text(store.reader, caller.account, row.id)) ??
       (await readText(store.reader, row.documentId)),
     memories: await shownMemories(store, await rowsOf(store, caller, { id: row.id, withholding })),
-    connected: await connectedProjects(store, caller, { id: row.id, withholding }),
+    connected: await connectedProjects(store, caller, { id: row.id, withholding, connections }),
   };
 }
 
@@ -135,9 +144,9 @@ async function rowsOf(
 async function connectedProjects(
   store: ServiceStore,
   caller: Caller,
-  { id, withholding }: { readonly id: ProjectId; readonly withholding: Withholding | undefined },
+  { id, withholding, connections }: Knowledge & { readonly id: ProjectId },
 ) {
-  const pairs = await listConnections(store.reader, caller.account);
+  const pairs = await connections(store.reader, caller.account);
   const connected: ProjectDetails["connected"][number][] = [];
   for (const other of connectedTo(pairs, id)) {
     const row = mayReach(caller, other)
@@ -163,11 +172,8 @@ async function put(
     caller,
     request,
     withholding,
-  }: {
-    readonly caller: Caller;
-    readonly request: ProjectPut;
-    readonly withholding: Withholding | undefined;
-  },
+    connections,
+  }: Knowledge & { readonly caller: Caller; readonly request: ProjectPut },
 ): Promise<Project & { created: boolean }> {
   const id =
     request.id ??
@@ -185,7 +191,8 @@ async function put(
   await context.flush(open);
   if (created) await rememberProject(context.db, caller, id);
   const row = await findProject(context.db, caller.account, id);
-  const [project] = row ? await viewProjects(context, caller, [row]) : [];
+  const from = { db: context.db, pause: context.pause, connections };
+  const [project] = row ? await viewProjects(from, caller, [row]) : [];
   if (!project) throw new AppError("internal", "the project just written can't be read");
   return { ...project, created };
 }

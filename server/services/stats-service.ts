@@ -4,13 +4,13 @@ import { OWN_METADATA_PREFIX } from "../../shared/replica/document/own-metadata.
 import { compilable, compiled } from "../../shared/sqlite/compiled.ts";
 import type { Stats } from "../../shared/wire/stats.ts";
 import { timestampOf } from "../../shared/wire/timestamp.ts";
-import { listConnections } from "../stores/connection-store.ts";
 import { listProjects } from "../stores/project-store.ts";
 import { countSessions } from "../stores/session-store.ts";
 import type { ServiceTables } from "../stores/tables.ts";
 import { mayReach } from "./access.ts";
+import type { HostKnowledge } from "./create-services.ts";
 import type { ServiceStore } from "./service-store.ts";
-import type { Caller, RequestUsage, Services } from "./services.ts";
+import type { Caller, Services } from "./services.ts";
 
 type Db = Kysely<ServiceTables>;
 
@@ -20,8 +20,11 @@ type Db = Kysely<ServiceTables>;
  */
 export function createStatsService(
   store: Pick<ServiceStore, "reader" | "settle" | "pause">,
-  usage: RequestUsage,
-  account: Services["account"],
+  {
+    usage,
+    account,
+    connections: read,
+  }: Required<Pick<HostKnowledge, "usage" | "account" | "connections">>,
 ): Services["stats"] {
   return {
     async get(caller) {
@@ -39,7 +42,7 @@ export function createStatsService(
         global: await sizesOf(ownLayers ? ["global"] : []),
       };
       const { project, user, global } = sizes;
-      const pairs = await listConnections(db, caller.account);
+      const pairs = await read(db, caller.account);
       const connections = pairs.filter(([one, other]) => {
         return mayReach(caller, one) && mayReach(caller, other);
       });

@@ -24,6 +24,7 @@ import {
   getProject,
   noSuchProject,
 } from "./access.ts";
+import { endConnections } from "./connection-service.ts";
 import { rememberProject } from "./current-project.ts";
 import { FORBIDDEN, serveEach } from "./each-layer.ts";
 import { longExchange, longSync } from "./long-edits.ts";
@@ -289,7 +290,9 @@ async function exchange(
  */
 async function forgetIfDeleted(context: Context, { account }: Caller, id: ProjectId) {
   const open = await context.find(projectDocument(account, id));
-  if (open && deletionOf(open.document)) await forgetProject(context.db, account, id);
+  if (!open || !deletionOf(open.document)) return;
+  await endConnections(context, account, id);
+  await forgetProject(context.db, account, id);
 }
 
 /** A document that the caller may not change is refused on its own. */

@@ -58,6 +58,9 @@ export async function removeConnection(
     .execute();
 }
 
+/** How a host knows which projects of an account are connected. */
+export type ReadConnections = (db: Db, account: AccountId) => Promise<readonly ProjectPair[]>;
+
 /** The account's connections, in the order of their ids. */
 export async function listConnections(db: Db, account: AccountId): Promise<ProjectPair[]> {
   const rows = await db

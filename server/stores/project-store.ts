@@ -85,11 +85,6 @@ export async function forgetProject(db: Db, account: AccountId, id: ProjectId): 
       .where("project_id", "=", id)
       .execute();
   }
-  await db
-    .deleteFrom("connections")
-    .where("account", "=", account)
-    .where((where) => where.or([where("project_a", "=", id), where("project_b", "=", id)]))
-    .execute();
 }
 
 /** Oldest first, from after `from`; `limit` undefined reads all. */

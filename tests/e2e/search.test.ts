@@ -86,6 +86,55 @@ scenario("search finds connected projects on every machine, as long as they are"
   for (const machine of [a, b]) expect(await keysFound(machine, "walrus")).toEqual(["walrus"]);
 });
 
+scenario(
+  "search says which connected projects it can't look into, and how to get them",
+  async (lab) => {
+    const service = emulator.account("search-elsewhere");
+    const shop = await lab.git.repository("shop", { "README.md": "shop" });
+    const api = await lab.git.repository("api", { "README.md": "api" });
+    const a = lab.machine("a", shop, service);
+    const b = lab.machine("b", shop, service);
+    await a.up(shop, api);
+    await a.memsyncWith({ cwd: api }, "set", "errors", "the walrus");
+    await a.memsync("connect", shop, api);
+    await a.untilSynced();
+    const { id: there } = await a.projectOf(api);
+    const connectedIds = async (machine: Machine) => {
+      const { id } = await machine.projectOf();
+      const project = await machine.ask("GET", `/api/projects/${id}`);
+      return project as { connected_project_ids: string[]; connected_projects: { id: string }[] };
+    };
+    expect(await connectedIds(a)).toMatchObject({
+      connected_project_ids: [there],
+      connected_projects: [{ id: there, memories: [{ key: "errors", value: "the walrus" }] }],
+    });
+    await b.up(shop);
+    await b.untilSynced();
+    expect(await connectedIds(b)).toMatchObject({
+      connected_project_ids: [there],
+      connected_projects: [],
+    });
+    const { stdout, stderr } = await b.run(["search", "walrus", "--json"]);
+    expect(stdout).toBe("[]\n");
+    const way = `memsync link DIR --id ${there}`;
+    expect(stderr.replace(/\s+/g, " ")).toContain(
+      `this project is connected to 1 project of which this machine has nothing, so none was searched: \`${way}\``,
+    );
+    expect((await b.run(["search", "walrus", "--layer", "project"])).stderr).toBe("");
+    await b.memsync("link", api, "--id", there);
+    await b.untilSynced();
+    expect(await keysFound(b, "walrus")).toEqual(["errors"]);
+    expect((await b.run(["search", "walrus"])).stderr).toBe("");
+    await b.memsync("project", "rm", there, "--yes");
+    await a.untilSynced();
+    await b.untilSynced();
+    for (const machine of [a, b]) {
+      expect((await machine.run(["search", "walrus"])).stderr).toBe("");
+      expect((await connectedIds(machine)).connected_project_ids).toEqual([]);
+    }
+  },
+);
+
 scenario("search finds what is held", async (lab) => {
   const folder = await lab.git.repository("a", { "README.md": "" });
   const machine = lab.machine("a", folder, emulator.account("search-held"));

@@ -245,6 +245,28 @@ scenario(
 );
 
 scenario(
+  "a search shows what was found, however far into a line and however narrow the terminal",
+  async (lab) => {
+    const machine = await makeMachine(lab);
+    await machine.memsync("start", machine.folder);
+    const [before, after] = ["before ".repeat(40), " after".repeat(40)];
+    await machine.memsync("set", "latin", `first\n${before}walrus 海象${after}\nlast`);
+    await machine.memsync("set", "chinese", `${"前面的文字".repeat(30)}海象${"文字".repeat(30)}`);
+    for (const columns of [30, 40, 80]) {
+      for (const query of ["walrus", "海象"]) {
+        const args = ["search", query];
+        await using terminal = new TerminalSession(lab, machine, args, { columns, rows: 24 });
+        expect(await terminal.ended()).toBe(0);
+        const shown = terminal.lines.filter((line) => line.includes(query));
+        expect([columns, query, shown.length]).toEqual([columns, query, query === "海象" ? 2 : 1]);
+        expect(terminal.screen.wraps).toBe(0);
+      }
+    }
+  },
+  { needs: TERMINALS },
+);
+
+scenario(
   "at 40 columns no id runs over the margin",
   async (lab) => {
     const machine = await makeMachine(lab);
