@@ -30,11 +30,10 @@ export function whyUnsynced(status: DaemonStatus, now: number): string {
   const waiting = waitingUnits(status);
   const left = waiting.length > 0 ? [shortened(waiting)] : unsure;
   // A pause that the service asked for is said with the service.
-  const throttled = status.remotes.some(({ service: { held_back: held, busy_until } }) => {
-    return held !== null && !(busy_until !== null && held.code === "requests-refused");
-  })
-    ? ["calls wait for more requests, as `memsync status` shows"]
-    : [];
+  const isThrottled = status.remotes.some(({ service: { throttled, busy_until } }) => {
+    return throttled && !(busy_until !== null && throttled.code === "requests-refused");
+  });
+  const throttled = isThrottled ? ["calls wait for more requests, as `memsync status` shows"] : [];
   const all = [...left, ...silent, ...throttled];
   return `not everything is synced yet${all.length > 0 ? `: ${all.join("; ")}` : ""}`;
 }

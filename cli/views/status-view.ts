@@ -5,11 +5,11 @@ import { tokenAdvice } from "../../daemon/service/token-advice.ts";
 import type {
   DaemonStatus,
   FolderStatus,
-  HeldBackStatus,
   PlaceStatus,
   ProjectStatus,
   RemoteStatus,
   ServiceStatus,
+  ThrottledStatus,
   UnitStatus,
 } from "../../daemon/status/status.ts";
 import { isUnitSynced, serviceTroubleOf } from "../../daemon/status/synced-projects.ts";
@@ -243,10 +243,10 @@ function agoShown(timestamp: string, { now, calm }: Time): string {
 }
 
 /** Nothing where nothing is limited. */
-function requestLines({ requests, held_back }: ServiceStatus, { now, calm }: Time): string[] {
+function requestLines({ requests, throttled }: ServiceStatus, { now, calm }: Time): string[] {
   if (calm) {
-    if (!held_back) return [];
-    return [`requests  ${heldBackLine(held_back, `at ${momentShown(held_back.until, now)}`)}`];
+    if (!throttled) return [];
+    return [`requests  ${throttledLine(throttled, `at ${momentShown(throttled.until, now)}`)}`];
   }
   const until = (timestamp: string) => spanShown(Date.parse(timestamp) - now);
   const left = Object.entries(requests).map(([name, { limit, remaining, resets_at }]) => {
@@ -261,12 +261,12 @@ function requestLines({ requests, held_back }: ServiceStatus, { now, calm }: Tim
   return [
     `requests  ${first}`,
     ...others.map((line) => `          ${line}`),
-    ...(held_back ? [`          ${heldBackLine(held_back, `in ${until(held_back.until)}`)}`] : []),
+    ...(throttled ? [`          ${throttledLine(throttled, `in ${until(throttled.until)}`)}`] : []),
   ];
 }
 
 /** What waits, when the next call goes, and why not before. */
-function heldBackLine({ projects, reason }: HeldBackStatus, when: string): string {
+function throttledLine({ projects, reason }: ThrottledStatus, when: string): string {
   const what = projects > 0 ? count(projects, "project", "projects") : "user and global";
   return `${what} still to go, the next ${when}: ${reason}`;
 }

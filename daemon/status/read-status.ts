@@ -41,12 +41,12 @@ import { serviceState } from "./service-state.ts";
 import type {
   DaemonStatus,
   FolderStatus,
-  HeldBackStatus,
   PlaceStatus,
   ProjectStatus,
   RemoteStatus,
   RequestsLeft,
   ServiceStatus,
+  ThrottledStatus,
   UnitStatus,
   UnlinkedProject,
 } from "./status.ts";
@@ -190,7 +190,7 @@ function serviceStatus({ service, engine }: OpenRemote): ServiceStatus {
     blocked: isBlocked,
     token_refused: online && tokenRefused,
     requests: requestsLeft(service.budget),
-    held_back: heldBackOf(engine),
+    throttled: throttledStatus(engine),
   };
 }
 
@@ -207,7 +207,7 @@ function requestsLeft(budget: RequestBudget | undefined): Record<string, Request
   );
 }
 
-function heldBackOf({ throttled }: SyncEngine): HeldBackStatus | null {
+function throttledStatus({ throttled }: SyncEngine): ThrottledStatus | null {
   if (!throttled) return null;
   const { since, until, projects, why } = throttled;
   return {

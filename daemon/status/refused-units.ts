@@ -65,7 +65,7 @@ export function isRefused(status: DaemonStatus): boolean {
   const units: readonly UnitStatus[] = [...openProjects, ...open.map(({ own }) => own)];
   const left = units.filter((unit) => !isUnitSynced(unit));
   return (
-    open.every(({ service }) => service.online && service.held_back === null) &&
+    open.every(({ service }) => service.online && service.throttled === null) &&
     left.length + shut.length + listFailing(status).length > 0 &&
     left.every(({ refused }) => refused !== null) &&
     openProjects.every(({ refused, folders }) => {
@@ -80,9 +80,9 @@ export function isRefused(status: DaemonStatus): boolean {
  * service still has something to do.
  */
 export function isOffline(status: DaemonStatus, busyMax: number): boolean {
-  return isAllFor(status, ({ online, message, unanswered_since, busy_until, held_back }) => {
+  return isAllFor(status, ({ online, message, unanswered_since, busy_until, throttled }) => {
     if (busy_until !== null) return Date.parse(busy_until) > busyMax;
-    return !online && message !== null && unanswered_since === null && held_back === null;
+    return !online && message !== null && unanswered_since === null && throttled === null;
   });
 }
 

@@ -133,11 +133,11 @@ export interface ServiceStatus {
   /** The requests left in each window, by its name; empty where nothing is limited. */
   readonly requests: Readonly<Record<string, RequestsLeft>>;
   /** Null where no call waits for the budget. */
-  readonly held_back: HeldBackStatus | null;
+  readonly throttled: ThrottledStatus | null;
 }
 
 /** Calls have waited for the budget since then, and the next one will until then. */
-export interface HeldBackStatus {
+export interface ThrottledStatus {
   readonly since: string;
   readonly until: string;
   /** How many projects wait to be called about; none: only `user` and `global` do. */

@@ -37,7 +37,7 @@ export type KindEvent =
   /** It answered an exchange. */
   | { readonly kind: "exchanged" }
   /** It answered in the published form only; `at` by the world's steady clock. */
-  | { readonly kind: "asked"; readonly at: number }
+  | { readonly kind: "published"; readonly at: number }
   /** It showed what the published interface has, or `more`. */
   | { readonly kind: "showed"; readonly more: boolean }
   /** A round by the published interface succeeded. */
@@ -49,7 +49,7 @@ export function stepKind(before: KnownKind, event: KindEvent): KnownKind {
   switch (event.kind) {
     case "exchanged":
       return { ...before, kind: "extended" };
-    case "asked":
+    case "published":
       return { ...before, askedAt: event.at, isToAsk: false };
     case "showed": {
       const isToAsk = before.isToAsk || (event.more && !before.showedMore);

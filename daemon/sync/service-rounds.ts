@@ -148,18 +148,18 @@ export class ServiceRounds {
   async #ask(plan: SinglePlan): Promise<Outcome<RoundResult> | "plain"> {
     const outcome = await exchangeRound(this.#options, plan);
     if (outcome.kind === "refused" && outcome.status === NOT_FOUND && plan.unit === "own") {
-      return (await this.#isPublishedList()) ? this.#asked() : outcome;
+      return (await this.#isPublishedList()) ? this.#publishedOnly() : outcome;
     }
     if (outcome.kind !== "answered") return outcome;
     if (outcome.value !== "plain") {
       this.#heard({ kind: "exchanged" });
       return { kind: "answered", value: outcome.value };
     }
-    return this.#asked();
+    return this.#publishedOnly();
   }
 
-  #asked(): "plain" {
-    this.#heard({ kind: "asked", at: this.#world.monotonic() });
+  #publishedOnly(): "plain" {
+    this.#heard({ kind: "published", at: this.#world.monotonic() });
     return "plain";
   }
 

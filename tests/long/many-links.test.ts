@@ -155,7 +155,7 @@ scenario(
     const folders = await makeFolders(lab, 20);
     const machine = lab.machine("a", lab.git.folder, account);
     await machine.up(...folders.slice(0, 12));
-    const isThrottled = async () => (await machine.status()).service.held_back ?? false;
+    const isThrottled = async () => (await machine.status()).service.throttled ?? false;
     await waitFor("the minute to be used", isThrottled, 30_000 * PATIENCE, LOOK_MS);
     expect(await textsAt(account, machine, [0, 5, 11])).toEqual(textsOf([0, 5, 11]));
     for (const dir of folders.slice(12)) await machine.ask("POST", "/_memsync/link", { dir });
@@ -163,8 +163,8 @@ scenario(
       const found = await isThrottled();
       return found && found.projects > 12 && found;
     };
-    const held = await waitFor("more to wait", isMore, 30_000 * PATIENCE, LOOK_MS);
-    expect(held).toMatchObject({
+    const throttled = await waitFor("more to wait", isMore, 30_000 * PATIENCE, LOOK_MS);
+    expect(throttled).toMatchObject({
       code: "requests-used",
       reason: "the account has 60 requests a minute",
     });

@@ -31,7 +31,7 @@ export const CONNECTED: ServiceStatus = {
   blocked: false,
   token_refused: false,
   requests: {},
-  held_back: null,
+  throttled: null,
 };
 
 /** The line as it is without colours. */

@@ -22,16 +22,16 @@ interface Given {
 function statusOf(given: Given) {
   const { units, own = SYNCED, online = true, isThrottled, fileState, blocked } = given;
   const token_refused = given.tokenRefused === true;
-  const held_back = isThrottled ? { since: "", until: "" } : null;
+  const throttled = isThrottled ? { since: "", until: "" } : null;
   const folders = [{ dir: "/a", path: "CLAUDE.md", state: fileState ?? "followed", note: null }];
   const projects = units.map((unit, at) => {
     const remote = blocked && at === units.length - 1 ? "acme" : "work";
     return { ...unit, name: `p${at}`, remote, folders };
   });
-  const called = { name: "https://work.example.com", online, held_back, blocked: false };
+  const called = { name: "https://work.example.com", online, throttled, blocked: false };
   const said = { token_refused, message: "it answered 401" };
   const work = { name: "work", default: true, own, service: { ...called, ...said } };
-  const service = { online: false, held_back: null, blocked: true, message: "no token" };
+  const service = { online: false, throttled: null, blocked: true, message: "no token" };
   const acme = { name: "acme", own: SYNCED, service };
   return {
     projects,

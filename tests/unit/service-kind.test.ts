@@ -10,7 +10,7 @@ import { readTransitions } from "../support/transition-table.ts";
 
 const ASK_AGAIN_MS = 600_000;
 const EXCHANGED: KindEvent = { kind: "exchanged" };
-const ASKED: KindEvent = { kind: "asked", at: 0 };
+const PUBLISHED: KindEvent = { kind: "published", at: 0 };
 const READ: KindEvent = { kind: "read" };
 const UNREACHABLE: KindEvent = { kind: "unreachable" };
 const showed = (more: boolean): KindEvent => ({ kind: "showed", more });
@@ -26,22 +26,22 @@ test("a service of which nothing is known, or that has the exchange, is asked ea
 });
 
 test("an answer without an exchange makes none plain before it was read", () => {
-  expect(after(ASKED).kind).toBeUndefined();
-  expect(after(ASKED, READ).kind).toBe("plain");
-  expect(after(EXCHANGED, ASKED, READ).kind).toBe("plain");
-  expect(after(ASKED, READ, EXCHANGED).kind).toBe("extended");
+  expect(after(PUBLISHED).kind).toBeUndefined();
+  expect(after(PUBLISHED, READ).kind).toBe("plain");
+  expect(after(EXCHANGED, PUBLISHED, READ).kind).toBe("plain");
+  expect(after(PUBLISHED, READ, EXCHANGED).kind).toBe("extended");
 });
 
 test("a plain service is asked again after ten minutes", () => {
-  const plain = after(ASKED, READ);
+  const plain = after(PUBLISHED, READ);
   expect([mustAsk(plain, ASK_AGAIN_MS - 1), mustAsk(plain, ASK_AGAIN_MS)]).toEqual([false, true]);
 });
 
 test("a plain service is asked again at once when it was out of reach or begins to show more", () => {
-  expect(mustAsk(after(ASKED, READ, UNREACHABLE), 1)).toBe(true);
-  expect(mustAsk(after(ASKED, showed(true), READ), 1)).toBe(true);
-  expect(mustAsk(after(ASKED, showed(true), READ, ASKED, showed(true)), 1)).toBe(false);
-  expect(mustAsk(after(showed(true), ASKED, showed(false), showed(true)), 1)).toBe(true);
+  expect(mustAsk(after(PUBLISHED, READ, UNREACHABLE), 1)).toBe(true);
+  expect(mustAsk(after(PUBLISHED, showed(true), READ), 1)).toBe(true);
+  expect(mustAsk(after(PUBLISHED, showed(true), READ, PUBLISHED, showed(true)), 1)).toBe(false);
+  expect(mustAsk(after(showed(true), PUBLISHED, showed(false), showed(true)), 1)).toBe(true);
 });
 
 /** What is known, and the time of the world's steady clock. */
@@ -57,7 +57,7 @@ const hear = (...events: readonly KindEvent[]) => {
 /** As the columns of the table name them. */
 const EVENTS: Readonly<Record<string, (moment: Moment) => Moment>> = {
   exchanged: hear(EXCHANGED),
-  published: (moment) => hear({ kind: "asked", at: moment.now }, READ)(moment),
+  published: (moment) => hear({ kind: "published", at: moment.now }, READ)(moment),
   "shows more": hear(showed(true)),
   "shows less": hear(showed(false)),
   unreachable: hear(UNREACHABLE),

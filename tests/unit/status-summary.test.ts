@@ -22,7 +22,7 @@ test("a status tells the last contact and what is left of the requests, as spans
       minute: { limit: 60, remaining: 54, resets_at: "2026-01-01T00:02:05.000Z" },
       day: { limit: null, remaining: 12, resets_at: "2026-01-01T11:04:00.000Z" },
     },
-    held_back: {
+    throttled: {
       since: "2026-01-01T00:00:30.000Z",
       until: "2026-01-01T00:01:43.000Z",
       projects: 12,
@@ -41,11 +41,11 @@ test("a status tells the last contact and what is left of the requests, as spans
   const [, calm] = statusLines(shown, { now: NOW, calm: true });
   expect(calm).toMatch(/^requests {2}12 projects still to go, the next at .+: the account has 60/);
   const past = { limit: 60, remaining: 59, resets_at: new Date(NOW).toISOString() };
-  const due = { ...service, requests: { minute: past }, held_back: null };
+  const due = { ...service, requests: { minute: past }, throttled: null };
   const again = { ...status, remotes: remote ? [{ ...remote, service: due }] : [] };
   expect(statusLines(again, { now: NOW })).toContain("requests  minute: 59 of 60 left");
   const minute = { limit: 60, remaining: 60, resets_at: "2026-01-01T00:02:00.000Z" };
-  const idle = { ...service, requests: { minute }, held_back: null };
+  const idle = { ...service, requests: { minute }, throttled: null };
   const rested = { ...status, remotes: remote ? [{ ...remote, service: idle }] : [] };
   expect(statusLines(rested, { now: NOW })).toContain("requests  minute: all 60 left");
 });

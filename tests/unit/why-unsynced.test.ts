@@ -46,12 +46,12 @@ test("a busy service is no silent one, and is asked again at a time", () => {
     "not everything is synced yet: app (1 change) waits; " +
       "https://memory.example.com is busy (it answered 429: slower), asked again in 42 s",
   );
-  const heldBack = (code: "requests-refused" | "requests-used") => {
-    const held_back = { since: AT, until: busy_until, projects: 1, reason: "", code };
-    return said([project("app", { waiting: 1 })], [remote({ ...busy, held_back })]);
+  const throttledBy = (code: "requests-refused" | "requests-used") => {
+    const throttled = { since: AT, until: busy_until, projects: 1, reason: "", code };
+    return said([project("app", { waiting: 1 })], [remote({ ...busy, throttled })]);
   };
-  expect(heldBack("requests-refused")).toEndWith("asked again in 42 s");
-  expect(heldBack("requests-used")).toEndWith(
+  expect(throttledBy("requests-refused")).toEndWith("asked again in 42 s");
+  expect(throttledBy("requests-used")).toEndWith(
     "; calls wait for more requests, as `memsync status` shows",
   );
   const offline = { state: "offline", online: false, message: "no network" } as const;
