@@ -3,7 +3,7 @@ import { bytesShown, spanShown } from "./output.ts";
 import { visible } from "./visible.ts";
 
 /** Shorter work gets no bar. */
-const QUIET_MS = 1000;
+const BAR_AFTER_MS = 1000;
 const REDRAW_MS = 100;
 const BAR_LENGTH = 24;
 const MS_PER_S = 1000;
@@ -52,7 +52,7 @@ export class Progress {
     const now = stage.now();
     const elapsedMs = now - this.#startedAt;
     if (!stage.isTerminal) return;
-    if (elapsedMs < QUIET_MS || now - this.#drawnAt < REDRAW_MS) return;
+    if (elapsedMs < BAR_AFTER_MS || now - this.#drawnAt < REDRAW_MS) return;
     this.#drawnAt = now;
     this.#drawn = true;
     const unit = this.#unit;

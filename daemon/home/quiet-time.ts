@@ -1,7 +1,7 @@
 import type { Timer, World } from "../../shared/world.ts";
 
 /** Nobody who is working leaves a machine alone for this long. */
-const QUIET_MS = 60_000;
+const IDLE_MS = 60_000;
 
 /** Something with caches that it can drop: a `ReplicaStore`. */
 export interface Resting {
@@ -36,7 +36,7 @@ export class QuietTime {
 
   #busy(): void {
     this.#busyAt = this.#options.world.monotonic();
-    if (!this.#timer) this.#after(QUIET_MS);
+    if (!this.#timer) this.#after(IDLE_MS);
   }
 
   #after(delayMs: number): void {
@@ -47,7 +47,7 @@ export class QuietTime {
   #look(): void {
     const { store, world, shrinkRuntime } = this.#options;
     this.#timer = undefined;
-    const leftMs = this.#busyAt + QUIET_MS - world.monotonic();
+    const leftMs = this.#busyAt + IDLE_MS - world.monotonic();
     if (leftMs > 0) {
       this.#after(leftMs);
       return;

@@ -75,7 +75,7 @@ export const NOT_IN_GIT: FolderInGit = {
 /** git's answer counts for this time, as long as its folder is as it was. */
 const ASKED_MS = 10 * 60_000;
 /** git's say and the files have to stand for so long before a tracked file is read. */
-const QUIET_MS = 1000;
+const GITS_QUIET_MS = 1000;
 
 interface Stood {
   readonly sign: string;
@@ -146,7 +146,7 @@ export class FolderGit {
   #isAtRest(sign: string): boolean {
     const now = this.#world.monotonic();
     if (this.#stood?.sign !== sign) this.#stood = { sign, at: now };
-    return now - this.#stood.at >= QUIET_MS;
+    return now - this.#stood.at >= GITS_QUIET_MS;
   }
 
   /** While git is at work, it may be about to bring whatever it does not ignore. */

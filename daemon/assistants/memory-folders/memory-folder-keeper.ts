@@ -51,7 +51,7 @@ import { withoutGitEndings } from "./without-git-endings.ts";
 import { MemoryFolderWriter, type SeenFolder } from "./write-memory-folder.ts";
 
 /** A folder that has not changed is not looked into again for this time. */
-const QUIET_MS = 60_000;
+const FOLDER_REREAD_MS = 60_000;
 
 /** What the keeper of single folders works with. */
 export interface FolderKeeperOptions extends MemoryKeeperOptions {
@@ -152,7 +152,7 @@ export class MemoryFolderKeeper {
     const sign = await this.#signOf(folder, glance, ofGit);
     const quietFolders = this.#quiet;
     const quiet = quietFolders.get(path);
-    if (quiet && sign === quiet.sign && world.monotonic() - quiet.at < QUIET_MS) {
+    if (quiet && sign === quiet.sign && world.monotonic() - quiet.at < FOLDER_REREAD_MS) {
       return quiet.status;
     }
     quietFolders.delete(path);

@@ -50,7 +50,7 @@ const OFF_MS = 60_000;
 /** A block that is missing or empty for this long is asked about. */
 const LASTING_MS = 10_000;
 /** A file that has not changed is not read again for this time. */
-const QUIET_MS = 60_000;
+const FILES_REREAD_MS = 60_000;
 
 const NOTHING: PersonalLook = { files: [], text: undefined, merges: [] };
 
@@ -163,7 +163,7 @@ export class PersonalKeeper {
     await this.#late.take();
     const sign = await this.#signOf(files);
     const quiet = this.#quiet;
-    if (quiet && sign === quiet.sign && world.monotonic() - quiet.at < QUIET_MS) return;
+    if (quiet && sign === quiet.sign && world.monotonic() - quiet.at < FILES_REREAD_MS) return;
     this.#quiet = undefined;
     const decisions = this.#decisions;
     const looked = await this.#take();

@@ -36,7 +36,7 @@ const REST_MS = 60_000;
 /** Somebody works for this long after the last change. */
 const AT_WORK_MS = 5 * 60_000;
 /** A record is sent when its session was quiet for this long … */
-const QUIET_MS = 60_000;
+const SESSION_QUIET_MS = 60_000;
 /** … or has waited for this long. */
 const WAIT_MS_MAX = 10 * 60_000;
 
@@ -334,7 +334,7 @@ export class SessionKeeper {
   #noteActivity(project: ProjectId, { last_activity_at }: Session): void {
     const { world } = this.#options;
     const quietMs = world.now() - (parseTimestamp(last_activity_at) ?? 0);
-    if (quietMs >= QUIET_MS) return;
+    if (quietMs >= SESSION_QUIET_MS) return;
     this.#changedAt = world.monotonic();
     this.#busy.set(project, this.#changedAt);
     if (this.#waiting.get(project)?.isTold) this.#waiting.delete(project);
@@ -349,7 +349,7 @@ export class SessionKeeper {
     }
     for (const project of unsent) {
       const { since, isTold } = this.#waiting.get(project) ?? { since: now, isTold: false };
-      const rests = now - (this.#busy.get(project) ?? Number.NEGATIVE_INFINITY) >= QUIET_MS;
+      const rests = now - (this.#busy.get(project) ?? Number.NEGATIVE_INFINITY) >= SESSION_QUIET_MS;
       const isDue = (rests && !isTold) || now - since >= WAIT_MS_MAX;
       this.#waiting.set(project, isDue ? { since: now, isTold: true } : { since, isTold });
       if (isDue) onDue(project);

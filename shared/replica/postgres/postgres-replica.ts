@@ -356,16 +356,13 @@ export class PostgresReplica<Tables extends ReplicaTables> extends Replica<Table
     { now }: Held,
   ): Promise<Outcome<Tables>> {
     const { write, owners } = queued;
-    const context = new Context<Tables>(
-      this.options,
-      {
-        writers: this.writers,
-        openDocuments: this.openDocuments,
-        now: this.options.clock === "database" ? now : undefined,
-        held: new Set(owners),
-      },
-      session.db,
-    );
+    const { options, writers, openDocuments } = this;
+    const shared = { writers, openDocuments };
+    const context = new Context<Tables>(options, shared, {
+      db: session.db,
+      now: options.clock === "database" ? now : undefined,
+      ownersLocked: new Set(owners),
+    });
     try {
       const result = await write.run(context);
       await context.flushAll();

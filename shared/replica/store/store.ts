@@ -187,11 +187,8 @@ export class ReplicaStore<Tables extends ReplicaTables> extends Replica<Tables> 
     try {
       const transaction = writeTransaction(this.options.database.writer, async (db) => {
         for (const write of writes) {
-          const context = new Context(
-            this.options,
-            { writers: this.writers, openDocuments: this.openDocuments },
-            db,
-          );
+          const { options, writers, openDocuments } = this;
+          const context = new Context(options, { writers, openDocuments }, { db });
           contexts.push(context);
           settle.push(await runOne(write, context, { db, writesInCommit: writes.length }));
         }

@@ -153,14 +153,19 @@ function clientIdOf(ofProcess: number, documentId: number): number {
   return (ofProcess ^ Math.imul(documentId - 1, SPREAD)) >>> 0;
 }
 
-/** What a write is given: the writers and open documents of its store, its own time, and owners. */
+/** What all writes of a store share. */
 export interface StoreState {
   readonly writers: Writers;
   readonly openDocuments: Map<string, OpenDocument>;
+}
+
+/** The transaction of one write. */
+export interface WriteTransaction<Tables extends ReplicaTables> {
+  readonly db: Kysely<Tables>;
   /** The time of the write; the world's if left out. */
   readonly now?: number | undefined;
-  /** Whose documents may be opened; everybody's if left out. */
-  readonly held?: ReadonlySet<AccountId> | undefined;
+  /** Whose rows it has locked, and so whose documents may be opened; everybody's if left out. */
+  readonly ownersLocked?: ReadonlySet<AccountId> | undefined;
 }
 
 /** One write in a transaction, which other writes may share. */
@@ -168,7 +173,8 @@ export class Context<Tables extends ReplicaTables> implements WriteContext<Table
   readonly now: number;
   readonly writers: Writers;
   readonly openDocuments: Map<string, OpenDocument>;
-  readonly #held: StoreState["held"];
+  readonly db: Kysely<Tables>;
+  readonly #ownersLocked: ReadonlySet<AccountId> | undefined;
   readonly #inHand = new Set<OpenDocument>();
   /** Documents whose rows, or whose very existence, may be from this write. */
   readonly #written = new Set<OpenDocument>();
@@ -176,12 +182,13 @@ export class Context<Tables extends ReplicaTables> implements WriteContext<Table
 
   constructor(
     readonly options: ContextOptions<Tables>,
-    { writers, openDocuments, now, held }: StoreState,
-    readonly db: Kysely<Tables>,
+    { writers, openDocuments }: StoreState,
+    { db, now, ownersLocked }: WriteTransaction<Tables>,
   ) {
     this.writers = writers;
     this.openDocuments = openDocuments;
-    this.#held = held;
+    this.db = db;
+    this.#ownersLocked = ownersLocked;
     this.now = now ?? options.world.now();
   }
 
@@ -194,8 +201,8 @@ export class Context<Tables extends ReplicaTables> implements WriteContext<Table
   }
 
   async find(address: DocumentAddress): Promise<OpenDocument | undefined> {
-    const isHeld = this.#held?.has(address.owner) ?? true;
-    assert(isHeld, "a write says whose documents it opens");
+    const isLocked = this.#ownersLocked?.has(address.owner) ?? true;
+    assert(isLocked, "a write says whose documents it opens");
     const key = addressKey(address);
     const open = this.openDocuments.get(key);
     if (open && !open.isBehind) return this.#markUsed(open);
