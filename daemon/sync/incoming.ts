@@ -16,6 +16,7 @@ import { listOpenConflicts } from "../../shared/replica/conflicts/shared-version
 import {
   forgetEnded,
   listTextConflicts,
+  type TextConflictRecord,
 } from "../../shared/replica/conflicts/text-conflict-record.ts";
 import { findCarriedOff } from "../../shared/replica/merge/carried-off.ts";
 import { tellCopiesApart } from "../../shared/replica/merge/copies-apart.ts";
@@ -23,7 +24,7 @@ import type { PutLine } from "../../shared/replica/merge/doubles.ts";
 import type { MetSides, SideTexts } from "../../shared/replica/merge/kept-edits.ts";
 import { findMovedLines } from "../../shared/replica/merge/moved-lines.ts";
 import { putAgain } from "../../shared/replica/merge/put-again.ts";
-import { tellSettledApart } from "../../shared/replica/merge/settled-apart.ts";
+import { askAgain, tellSettledApart } from "../../shared/replica/merge/settled-apart.ts";
 import { readSideLines, type SideLine, textOfSide } from "../../shared/replica/merge/side-lines.ts";
 import {
   apartStarts,
@@ -52,7 +53,13 @@ import type { DaemonTables } from "../home/tables.ts";
 import { alsoByBoth, type Meeting, meetingOf } from "./meeting.ts";
 import { writeUnderAnotherId } from "./own-writes.ts";
 import { tellReadApart, toldCommits } from "./read-apart.ts";
-import { type EndingSides, findWantedGone, toldAnew, type WantedGone } from "./wanted-gone.ts";
+import {
+  type EndingSides,
+  findWantedGone,
+  leftOutByBoth,
+  toldAnew,
+  type WantedGone,
+} from "./wanted-gone.ts";
 
 type Context = WriteContext<DaemonTables>;
 
@@ -261,6 +268,7 @@ export async function applyRemote(
       found.push(...(await tellKeptEdits(context, open, kept)));
     }
     for (const record of toldAnew(open, wanted.ended, found)) forgetEnded(open.document, record);
+    await askAgain(context, open, leftOutByBoth(open, wanted.chosen, found));
     await tellSharedVersions(context, open, disagreed);
     await noteMetLines(context, open, met);
   }
@@ -272,7 +280,7 @@ export async function applyRemote(
   return undefined;
 }
 
-const NONE: WantedGone = { ended: [], ids: new Map() };
+const NONE: WantedGone = { ended: [], chosen: [], ids: new Map() };
 
 /** What one side has ended unheard; what both have left at other places is told first. */
 async function endedUnheard(
@@ -287,7 +295,9 @@ async function endedUnheard(
   const readLines = () => readSideLines(open.document.text, all);
   const reopened = await tellSettledApart(context, open, readLines);
   await tellCopiesApart(context, open, readLines());
-  return { ...wanted, ended: wanted.ended.filter(({ id }) => !reopened.includes(id)) };
+  const isOver = ({ id }: TextConflictRecord) => !reopened.includes(id);
+  const { ended, chosen, ids } = wanted;
+  return { ended: ended.filter(isOver), chosen: chosen.filter(isOver), ids };
 }
 
 /** The texts of two sides, `mine` being that of before they met. */

@@ -6,6 +6,7 @@
 import { asksForChoice, isSettledIn } from "../../shared/replica/conflicts/over-conflict.ts";
 import {
   listTextConflicts,
+  type PlacedLines,
   type TextConflictRecord,
   type TextVersion,
 } from "../../shared/replica/conflicts/text-conflict-record.ts";
@@ -13,12 +14,14 @@ import { TEXT_CONFLICT_PREFIX } from "../../shared/replica/document/own-metadata
 import type { OpenDocument } from "../../shared/replica/store/open-document.ts";
 import {
   broughtIn,
+  difference,
   holdsAny,
   type IdRanges,
   intersection,
   union,
 } from "../../shared/replica/text/id-ranges.ts";
 import { hasWord } from "../../shared/replica/text/line-diff.ts";
+import { namesSamePlace } from "../../shared/replica/text/neighbour-lines.ts";
 import { idsOfLines, type RemovedText } from "../../shared/replica/text/removed-text.ts";
 import { holdsAnyLine } from "../../shared/replica/text/standing-lines.ts";
 import { plainLines } from "../../shared/replica/text/text-form.ts";
@@ -31,6 +34,8 @@ export interface EndingSides {
   readonly unheard: Uint8Array;
   readonly byMe: IdRanges;
   readonly byThem: IdRanges;
+  /** What this side has deleted of which the other one can't have known. */
+  readonly unheardOf: IdRanges;
   /** What this side has deleted, and what it had before the other's changes came. */
   readonly removed: readonly RemovedText[];
   readonly shown: readonly RemovedText[];
@@ -39,18 +44,21 @@ export interface EndingSides {
 /** The conflicts that one side has ended unheard, and the characters that it took out for that. */
 export interface WantedGone {
   readonly ended: readonly TextConflictRecord[];
+  /** Those of them of which it took out the one version that the other side had left. */
+  readonly chosen: readonly TextConflictRecord[];
   readonly ids: IdRanges;
 }
 
 /** To be called when the two have met, before anything is told of it. */
 export function findWantedGone(
   { document }: OpenDocument,
-  { known, unheard, byMe, byThem, removed, shown }: EndingSides,
+  { known, unheard, byMe, byThem, unheardOf, removed, shown }: EndingSides,
 ): WantedGone {
   const content = document.content();
   const isUnheard = unheardIn(document.metadata, unheard);
   const byBoth = intersection(byMe, byThem);
   const ended: TextConflictRecord[] = [];
+  const chosen: TextConflictRecord[] = [];
   let ids: IdRanges = new Map();
   for (const record of listTextConflicts(document)) {
     if (!asksForChoice(record)) continue;
@@ -66,12 +74,52 @@ export function findWantedGone(
       if (byUnknowing.size === 0) continue;
       ids = union(ids, byUnknowing);
       ended.push(record);
+      const out = difference(intersection(byUnknowing, union(unheardOf, byThem)), byBoth);
+      const said = [...removed, ...shown];
+      if (isChosenOut(record, (lines) => intersection(idsOfLines(said, lines), out).size > 0))
+        chosen.push(record);
     } else if (record.kind === "moved" && (isNew || isUnheard(record.id))) {
       // What one side moved still stands. The other one took it from where it stood before.
       if (takenFrom(removed, byBoth).size > 0) ended.push(record);
     }
   }
-  return { ended, ids };
+  return { ended, chosen, ids };
+}
+
+/** Whether lines of one of two versions are among what was taken out, and none of the other's. */
+function isChosenOut(
+  { versions: [one, other] }: TextConflictRecord,
+  isTaken: (lines: ReadonlySet<string>) => boolean,
+): boolean {
+  if ([one, other].some(({ text }) => text === "") || one.text === other.text) return false;
+  return isTaken(ownLines(one.text, other.text)) !== isTaken(ownLines(other.text, one.text));
+}
+
+/** The lines of a version that the other one has not. */
+function ownLines(version: string, beside: string): Set<string> {
+  const others = new Set(plainLines(beside));
+  return new Set(plainLines(version).filter((line) => hasWord(line) && !others.has(line)));
+}
+
+/**
+ * Those of `chosen` of which nothing is left, with nothing in its place of which one of `found`, by
+ * id, tells. What the one has chosen, the other has taken out, which has not heard that there was
+ * another version: nobody wanted both gone.
+ */
+export function leftOutByBoth(
+  { document }: OpenDocument,
+  chosen: readonly TextConflictRecord[],
+  found: readonly string[],
+): readonly TextConflictRecord[] {
+  if (chosen.length === 0) return [];
+  const content = document.content();
+  const told = listTextConflicts(document).filter(({ id }) => found.includes(id));
+  const versions = told.flatMap((each) => each.versions);
+  const isThere = ({ behind }: PlacedLines) =>
+    versions.some(({ places }) => places.some((place) => namesSamePlace(place.behind, behind)));
+  const isLeft = ({ text, places }: TextVersion) =>
+    holdsAnyLine(content, text) || places.some(isThere);
+  return chosen.filter((record) => !record.versions.some(isLeft));
 }
 
 /** Those in whose place one of `found`, by id, tells what is left of their lines. */

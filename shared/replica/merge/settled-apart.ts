@@ -32,8 +32,17 @@ export async function tellSettledApart<Tables extends ReplicaTables>(
   if (asked.length === 0) return [];
   const texts = textsOf(readLines(), document.content());
   const apart = texts ? asked.filter((record) => isSettledApart(record, { records, texts })) : [];
-  for (const record of apart) forgetEnded(document, record);
-  const again = apart.map(({ versions: [one, other] }) => {
+  return await askAgain(context, open, apart);
+}
+
+/** Conflicts that are over, or seem so, are open again, with both versions. Returns the ids. */
+export async function askAgain<Tables extends ReplicaTables>(
+  context: WriteContext<Tables>,
+  open: OpenDocument,
+  records: readonly TextConflictRecord[],
+): Promise<readonly string[]> {
+  for (const record of records) forgetEnded(open.document, record);
+  const again = records.map(({ versions: [one, other] }) => {
     return { kind: "both", versions: [leftVersion(one), leftVersion(other)] } as const;
   });
   return await recordConflicts(context, open, again);

@@ -74,6 +74,18 @@ export const MERGING: readonly Mistake[] = [
     'if (record.kind !== "both" && isSettledIn(record, content)) {',
   ),
   unheardEnd(
+    "what one has chosen and the other takes out unheard is gone untold",
+    "both of A and B where A B stands, of which a makes B and b - unheard",
+    "if (chosen.length === 0) return [];",
+    "if (chosen.length >= 0) return [];",
+  ),
+  unheardEnd(
+    "what both take out is asked again where one has not heard of the other version",
+    "both of A and B where A B stands, of which a makes - and b - unheard",
+    "const out = difference(intersection(byUnknowing, union(unheardOf, byThem)), byBoth);",
+    "const out = byUnknowing;",
+  ),
+  unheardEnd(
     "a conflict goes for any other one that is told when two meet",
     "a conflict of which one takes a version out unheard stays though the two meet elsewhere, too",
     "return versions.some((version) => holdsAnyLine(content, version.text) && tells(version));",
