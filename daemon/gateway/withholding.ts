@@ -10,6 +10,7 @@ import {
   leavingFor,
   memoryTexts,
   metadataReason,
+  metadataTexts,
   metadataWords,
   textReason,
 } from "../held/judge.ts";
@@ -240,7 +241,7 @@ async function mayHoldSecrets(write: PlainWrite): Promise<boolean> {
     write.name ?? "",
     write.claude_md_content ?? "",
     ...(write.memories ?? []).flatMap(memoryTexts),
-    JSON.stringify(write.metadata ?? {}),
+    ...Object.entries(write.metadata ?? {}).flatMap(([key, value]) => metadataTexts(key, value)),
   ];
   // Blank lines between the texts, so that a mark in one does not allow the next.
   return (await findSecrets(texts.join("\n\n"))).length > 0;

@@ -5,6 +5,7 @@ import type { ReasonOf } from "../../shared/reasons.ts";
 import type { OpenDocument } from "../../shared/replica/store/open-document.ts";
 import type { HeldWrite } from "../home/held-store.ts";
 import type { DaemonTables } from "../home/tables.ts";
+import { namesKey } from "./headed-assignments.ts";
 import { allowPersonalLines, type LeavingText, personalLinesReason } from "./personal-lines.ts";
 import { PERSONAL_RULE } from "./personal-rule.ts";
 import { secretAlone } from "./secret-alone.ts";
@@ -67,7 +68,8 @@ export async function memoryReason(
 ): Promise<SecretReason | undefined> {
   const reason =
     (await secretReason(db, value, already)) ??
-    (await secretReason(db, assignment({ key, value }), already));
+    (await secretReason(db, assignment({ key, value }), already)) ??
+    inLineBefore(await secretReason(db, headed({ key, value }), already));
   if (reason !== undefined || already.length > 0) return reason;
   const ofKey = await secretReason(db, key, []);
   return ofKey?.code === "looks-like-secret" ? { ...ofKey, inKey: true } : ofKey;
@@ -79,7 +81,11 @@ export async function metadataReason(
   { key, value }: { readonly key: string; readonly value: JsonValue },
   place: JudgedPlace,
 ): Promise<WriteReason | undefined> {
-  const reason = await secretReason(db, metadataText(key, value), place.already);
+  const [whole = "", named = ""] = metadataTexts(key, value);
+  const found =
+    (await secretReason(db, whole, place.already)) ??
+    (await secretReason(db, named, place.already));
+  const reason = found && { ...found, line: null };
   const already = place.already.map((each) => metadataWords("", parseJson(each)));
   const text = metadataWords(place.already.length > 0 ? "" : key, value);
   const own = await personalLinesReason(db, { ...place, already, text });
@@ -103,7 +109,8 @@ export async function linesOfSecrets(
 ): Promise<ReadonlyMap<number, readonly string[]>> {
   const unknownIn = (text: string) => findSecrets(text, (found) => notAllowedAmong(db, found));
   const lines = memory.value.split("\n");
-  const found = (await unknownIn(memory.value)).flatMap(({ text, line }) => {
+  const below = (await unknownIn(headed(memory))).map((each) => ({ ...each, line: each.line - 1 }));
+  const found = [...(await unknownIn(memory.value)), ...below].flatMap(({ text, line }) => {
     return text.split("\n").map((part, at) => [line + at, secretAlone(part)] as const);
   });
   const isByName = found.length === 0 && (await unknownIn(assignment(memory))).length > 0;
@@ -127,8 +134,30 @@ function assignment({ key, value }: Entry): string {
   return isOneLine && value.length <= ASSIGNED_LENGTH_MAX ? `${key}: ${value.trim()}` : "";
 }
 
-function metadataText(key: string, value: JsonValue): string {
-  return JSON.stringify({ [key]: value });
+/** A text whose key says that it has keys, as below a heading that says it. */
+function headed({ key, value }: Entry): string {
+  const title = key.replace(/\.[a-z]{1,4}$/i, "").replace(/[-_./]+/g, " ");
+  return namesKey(title) ? `# ${title}\n${value}` : "";
+}
+
+/** The heading stands before the first line. */
+function inLineBefore(reason: SecretReason | undefined): SecretReason | undefined {
+  return reason && { ...reason, line: reason.line === null ? null : Math.max(1, reason.line - 1) };
+}
+
+/** The texts of metadata to check, one by one; see `memoryTexts`. */
+export function metadataTexts(key: string, value: JsonValue): string[] {
+  return [JSON.stringify({ [key]: value }), namedValues(key, value).join("\n\n")];
+}
+
+/** Each text in metadata behind all that names it: `API keys, prod: …`. */
+function namedValues(name: string, value: JsonValue): string[] {
+  if (typeof value === "string") return [`${name}: ${value}`];
+  const parts = Array.isArray(value) ? value.map((part) => ["", part] as const) : [];
+  const named = isObject(value) ? Object.entries(value) : parts;
+  return named.flatMap(([part, each]) =>
+    namedValues(part === "" ? name : `${name}, ${part}`, each),
+  );
 }
 
 /** What metadata say, each word or sentence in a line. */
@@ -149,7 +178,7 @@ export function keyWords(key: string): string {
  * text.
  */
 export function memoryTexts(memory: Entry): string[] {
-  return [memory.key, memory.value, assignment(memory)];
+  return [memory.key, memory.value, assignment(memory), headed(memory)];
 }
 
 /** Why a write of a text must not enter its document: for a secret, for one's own text, or both. */
@@ -290,7 +319,7 @@ const EVERYTHING: Allows = { allowSecret: true, allowPersonal: true };
 
 function textsIn({ kind, key, value = "" }: Pick<HeldWrite, "kind" | "key" | "value">): string[] {
   if (kind === "memory") return memoryTexts({ key, value });
-  return [kind === "metadata" ? metadataText(key, parseJson(value || "null")) : value];
+  return kind === "metadata" ? metadataTexts(key, parseJson(value || "null")) : [value];
 }
 
 function wordsIn({ kind, key, value = "" }: Pick<HeldWrite, "kind" | "key" | "value">): string {

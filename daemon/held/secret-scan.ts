@@ -1,4 +1,5 @@
 import { ALLOW_MARK } from "../home/allow-mark.ts";
+import { headedAssignments } from "./headed-assignments.ts";
 import type { SecretRule } from "./secret-rule.ts";
 import { tableAssignments } from "./table-assignments.ts";
 
@@ -125,14 +126,14 @@ async function loadRules(): Promise<readonly SecretRule[]> {
   ];
 }
 
-/** By the rules as they are, and by what the tables in it assign. */
+/** By the rules as they are, and by what its tables, sections and lists assign. */
 function secretsIn(rules: readonly SecretRule[], piece: string, firstLine: number): Secret[] {
   const secrets = secretsByRules(rules, piece, firstLine);
-  const inTables = tableAssignments(piece);
-  if (inTables.length === 0) return secrets;
+  const assigned = [...tableAssignments(piece), ...headedAssignments(piece)];
+  if (assigned.length === 0) return secrets;
   const lines = new Lines(piece);
   const tableRules = rules.filter(({ needsLine }) => !needsLine);
-  for (const { text, line } of inTables) {
+  for (const { text, line } of assigned.sort((one, other) => one.line - other.line)) {
     lines.goToLine(line);
     if (lines.isAllowed) continue;
     for (const secret of secretsByRules(tableRules, text, firstLine + line)) {

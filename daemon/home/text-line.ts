@@ -34,7 +34,7 @@ export function lettersOf(line: string): string {
       .toLowerCase();
   }
   const letters = bare.replace(NUMBERED, "").normalize("NFKC").replace(NO_LETTERS, "");
-  return letters.toUpperCase().toLowerCase().normalize("NFKC");
+  return letters.toUpperCase().toLowerCase();
 }
 
 /**

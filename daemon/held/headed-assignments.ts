@@ -1,0 +1,121 @@
+import type { TableAssignment } from "./table-assignments.ts";
+
+/** What is for everybody, changes with each request, or is no secret's key at all. */
+const NO_SECRET =
+  /(?<![a-z])(?:cache|continuation|csrf|cursor|design|foreign|gpg|host|idempotency|lock|next|page|pgp|primary|pub(?:lic|lishable)?|release|sync|xsrf)(?![a-z])/i;
+
+/** Words that stand behind their name, or in front of what it is for: `Clés`, `Schlüssel der API`. */
+const KEYS =
+  "(?:api[ _-]?)?schl(?:ü|ue)ssel|jetons?|cl(?:é|e)s?|claves?|llaves?|chaves?|chiav[ei]|sleutels?|" +
+  "zugangsdaten|zugangs(?:schl(?:ü|ue)ssel|token)|geheimnisse?|identifiants|credenciales|" +
+  "credenciais|credenziali|segret[io]|secretos?|segredos?|geheimen|credentials?|creds|secrets?";
+/** In English a word behind makes something else of it: `Key findings`, `Token usage`. */
+const ENGLISH_KEYS = "(?:[a-z]+[ _-])?(?:keys?|tokens?)";
+const BEHIND =
+  "(?=[*_`]{0,2}[ \\t]{0,5}(?:$|[,;:.!?()\\[\\]/|&+–—-]|(?:for|of|on|to|in|at|from|by|used|and|we|und|für)\\b))";
+const NAME = new RegExp(
+  `(?<![\\p{L}\\d])(?:(?:${KEYS})(?![\\p{L}\\d])|(?:${ENGLISH_KEYS})(?![\\p{L}\\d])${BEHIND}|` +
+    "(?:access|admin|api|app|auth|bot|client|deploy|secret|service|signing)[ _-](?:key|token)s?)",
+  "iu",
+);
+const ANY_NAME =
+  /schl(?:ü|ue)ssel|jeton|cl[ée]|clave|llave|chave|chiav|sleutel|key|token|[cs]e[cg]r|cred|zugang|gehei|identif/i;
+
+const HEADING = /^[ \t>]{0,10}(#{1,6})[ \t]+(.{1,200}?)[ \t#]*$/;
+/** A line in bold alone, and one that says by a colon that something follows. */
+const BOLD = /^[ \t>]{0,10}(?:\*\*|__)([^*_]{1,120})(?:\*\*|__):?[ \t]*$/;
+const ANNOUNCED =
+  /^([ \t>]{0,20})(?:[-+*•]|\d{1,3}[.)])?[ \t]{0,4}([^\n]{1,120}?)["*_]{0,2}:[*_]{0,2}[ \t]*[{[]?[ \t]*$/;
+/** A line of a list, or of a file of settings, with its value at the end. */
+const NAMED_VALUE =
+  /^[ \t>]{0,20}(?:[-+*•]|\d{1,3}[.)])?[ \t]{0,4}(.{1,100}?)[*_`]{0,3}[ \t]{0,5}(?::|=|→|->|=>|[ \t][-–—][ \t])[*_]{0,2}[ \t]{0,5}["'`]?([\w+/.~-]{16,512}={0,2})["'`]?[*_]{0,2}[.,;]?[ \t]*$/;
+/** What may be a key, whatever stands around it in a section of keys. */
+const VALUES = /(?<![\w+/.~:@$%-])[\w+/.~-]{16,512}={0,2}(?![\w+/=(\\:@-])/g;
+/** How far what a line announces may be from it. */
+const ANNOUNCED_LINES = 20;
+
+/**
+ * What the sections and the lists of a text assign to a name of a key: each value below a heading,
+ * or a line with a colon at its end, that names keys, and what stands behind such a name in a list.
+ * The rules decide whether it is a secret.
+ *
+ * ```
+ * headedAssignments("## API keys\n- prod: zx9kt44plmq2vb7w…");
+ * // [{ text: "API key: zx9kt44plmq2vb7w…", line: 1 }]
+ * ```
+ */
+export function headedAssignments(text: string): TableAssignment[] {
+  if (!ANY_NAME.test(text)) return [];
+  const found: TableAssignment[] = [];
+  /** The levels of the headings in force that name a key. */
+  let levels: number[] = [];
+  let announcedUntil = -1;
+  const rows = text.split(/\r?\n/);
+  for (const [line, each] of rows.entries()) {
+    const heading = headingOf(each, rows[line + 1]);
+    if (heading) {
+      levels = levels.filter((level) => level < heading.level);
+      if (namesKey(heading.text)) levels.push(heading.level);
+      announcedUntil = -1;
+      continue;
+    }
+    const [, , announced] = ANNOUNCED.exec(each) ?? [];
+    if (announced !== undefined && namesKey(announced)) {
+      announcedUntil = line + ANNOUNCED_LINES;
+      continue;
+    }
+    for (const value of valuesOf(each, levels.length > 0 || line <= announcedUntil)) {
+      found.push({ text: `API key: ${value}`, line });
+    }
+  }
+  return found;
+}
+
+/** A line in bold is a heading below all others. */
+function headingOf(
+  line: string,
+  below = "",
+): { readonly level: number; readonly text: string } | undefined {
+  const [, signs, text] = HEADING.exec(line) ?? [];
+  if (signs !== undefined && text !== undefined) return { level: signs.length, text };
+  const [underline] = /^(?:={3,}|-{3,})$/.exec(below.trimEnd()) ?? [];
+  const isUnderlined = underline !== undefined && /^[^\s|>-].{0,120}$/.test(line);
+  if (isUnderlined) return { level: underline.startsWith("=") ? 1 : 2, text: line };
+  const [, bold] = BOLD.exec(line) ?? [];
+  return bold === undefined ? undefined : { level: 7, text: bold };
+}
+
+/** Whether a heading, or what a text is kept by, names keys, tokens or other secrets. */
+export function namesKey(name: string): boolean {
+  return NAME.test(name.replace(/["*_`]+$/, "")) && !NO_SECRET.test(name);
+}
+
+function valuesOf(line: string, isBelowName: boolean): readonly string[] {
+  if (isBelowName) {
+    // A name in the line itself may say that it is none.
+    if (NO_SECRET.test(line)) return [];
+    return [...line.matchAll(VALUES)].flatMap(({ 0: found, index }) => {
+      const value = found.replace(/\.+$/, "");
+      return mayBeKey(value) && !ABOUT_ONE.test(line.slice(0, index)) ? [value] : [];
+    });
+  }
+  const [, name = "", value = ""] = NAMED_VALUE.exec(line) ?? [];
+  return name !== "" && mayBeKey(value) && namesKey(name) ? [value] : [];
+}
+
+/** What a value is that is no key, by its name before it: `KeyId: …`, `sha256=…`. */
+const ABOUT_ONE =
+  /(?:arn|commit|digest|fingerprint|hash|ids?|sha\d*|sum|time|version)["'`]?[*_]{0,2}[ \t]{0,5}[:=]?[ \t]{0,3}["'`]?$/i;
+
+/** A path, a file's name, a fingerprint as GnuPG prints one, and a time. */
+const NO_KEY =
+  /^[.~/]|\.[A-Za-z]{1,5}$|(?:^|\/)[a-z]{4,}(?:[-_][a-z]+)*\/|^[\dA-F]{40}$|^\d{8}T\d{6}Z?$/;
+
+/** One part of a key has letters and digits mixed as no term has: `sha256`, `poly1305`. */
+function mayBeKey(value: string): boolean {
+  if (NO_KEY.test(value)) return false;
+  return value.split(/[-_./+~]/).some((part) => {
+    const isMixed = /\d/.test(part) && /[a-z]/i.test(part);
+    return part.length >= 8 && isMixed && !/^[a-z]+\d{1,4}$/i.test(part);
+  });
+}

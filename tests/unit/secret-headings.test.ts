@@ -1,0 +1,112 @@
+import { expect, test } from "bun:test";
+import { allowPrivateOf, linesOfSecrets } from "../../daemon/held/judge.ts";
+import { findSecrets } from "../../daemon/held/secret-scan.ts";
+import { dropHeld, listHeld } from "../../daemon/home/held-store.ts";
+import { localServicesOfTests, ME } from "../support/local-services.ts";
+import { projectId } from "../support/project-id.ts";
+
+const PROJECT = projectId("headings");
+const openEmpty = localServicesOfTests({ id: PROJECT });
+
+const KEYS = [
+  ["zx9kt44plmq2vb7w", "rtyh3kd8pn5s2f6a"].join(""),
+  ["Zx9kT44pLmQ2vB7w", "rTyH3kD8"].join(""),
+  ["9f3ac17be2d04f5a", "8b61c09e7d2f4a13"].join(""),
+  ["kQ9x/W3vTb7", "RmZ2/pLsYd4Nf6HcJ1gXo8=="].join("+"),
+] as const;
+const [KEY] = KEYS;
+
+/** A heading, or the name of an item, says that a key follows. */
+const NOTED: readonly ((key: string) => string)[] = [
+  (key) => `## API keys\n- prod: ${key}\n`,
+  (key) => `## Our API key, used by cron\n${key}\n`,
+  (key) => `## Our API key, used by cron\n\nit is ${key}, as of May\n`,
+  (key) => `### Schlüssel der API\n\n- ${key}\n`,
+  (key) => `## Jeton API\n${key}\n`,
+  (key) => `## Clés\n- prod : ${key}\n`,
+  (key) => `## Keys\n\nprod = ${key}\n`,
+  (key) => `## Keys (prod)\n* staging → \`${key}\`\n`,
+  (key) => `## Credenciales\n- x: ${key}\n`,
+  (key) => `## Chiavi API\n1. ${key}\n`,
+  (key) => `## API-sleutels\r\n- p: ${key}\r\n`,
+  (key) => `# 🔑 API Keys\n- p: ${key}`,
+  (key) => `API keys\n========\n- p: ${key}`,
+  (key) => `# Set-up\n## Tokens\n### prod\n\n${key}\n`,
+  (key) => `## API keys\n\`\`\`\nprod ${key}\n\`\`\`\n`,
+  (key) => `## Secrets\n| env | value |\n|---|---|\n| prod | ${key} |\n`,
+  (key) => `**API keys**\n- a: ${key}\n`,
+  (key) => `- API keys:\n  - prod: ${key}\n`,
+  (key) => `API keys:\nprod ${key}\n`,
+  (key) => `api_keys:\n  prod: ${key}\n`,
+  (key) => `{\n  "api_keys": {\n    "prod": "${key}"\n  }\n}\n`,
+  (key) => `- Our API key, used by cron: ${key}\n`,
+  (key) => `- Stripe key (live) — ${key}\n`,
+];
+
+test("a key is found below a heading that names it, or behind the name of an item", async () => {
+  for (const key of KEYS) {
+    for (const text of NOTED.map((note) => note(key))) {
+      const found = await findSecrets(text);
+      const line = text.split("\n").findIndex((each) => each.includes(key)) + 1;
+      expect([text, found.map((each) => [each.text, each.line])]).toEqual([text, [[key, line]]]);
+    }
+  }
+});
+
+test("a mark allows what stands below such a heading", async () => {
+  expect(await findSecrets(`## API keys\n- ${KEY} <!-- memsync:allow-secret -->\n`)).toEqual([]);
+});
+
+test("what only speaks of keys has no secret, nor what is named by something else", async () => {
+  for (const text of [
+    "## API keys\n- prod: see the vault, in team/shared/backend-2024\n- use `API_KEY_PROD_2`\n",
+    "## API keys\nRead `src/services/keys-v2/load-keys.ts`, or https://example.com/a/9f3ac17be2d0\n",
+    "## Key findings\n- commit 9f3ac17be2d04f5a8b61c09e7d2f4a13aa55ee01\n",
+    "## Public keys\n- 9f3ac17be2d04f5a8b61c09e7d2f4a13\n",
+    "## Release keys\n- 5BE8A3F6C8A5C01D106C0AD820B1A390B168D356\n",
+    "## Keys\n- algorithm: chacha20-poly1305, RSASSA-PKCS1-v1_5, AWS4-HMAC-SHA256\n",
+    `## API keys\nin the vault\n\n## Commits\n- ${KEYS[2]}\n`,
+    `## API keys\n- keyId: ${KEYS[2]}\n- commit ${KEYS[2]}\n`,
+  ]) {
+    expect([text, await findSecrets(text)]).toEqual([text, []]);
+  }
+});
+
+test("a text of headings, names and values takes linear time", async () => {
+  const parts = ["## API keys\n", "API key", "- a: ", "key ", "clé ", ": ", "a1b2c3d4", "=", "**k"];
+  for (const part of parts) {
+    const text = `## API keys\n${part.repeat(200_000 / part.length)}`;
+    const begun = performance.now();
+    await findSecrets(text);
+    expect([part, performance.now() - begun < 10_000]).toEqual([part, true]);
+  }
+}, 60_000);
+
+test("a memory's key, and a key of metadata, name keys as a heading does", async () => {
+  const value = `as of May\n\n- prod: ${KEY}\n`;
+  for (const changes of [
+    { memories: [{ key: "auto-memory/api-keys.md", value }] },
+    { memories: [{ key: "Schlüssel der API", value }] },
+    { metadata: { api_keys: { prod: KEY } } },
+    { metadata: { "API keys": ["see below", KEY] } },
+  ]) {
+    const home = await openEmpty();
+    const put = () => home.services.projects.put(ME, { id: PROJECT, ...changes });
+    await put();
+    const [held] = await listHeld(home.store.reader);
+    const line = "memories" in changes ? 3 : null;
+    expect(held?.reason).toMatchObject({ code: "looks-like-secret", line, more: 0 });
+    if (!held) continue;
+    const memory = { key: held.key, value };
+    if (held.kind === "memory") {
+      const lines = await linesOfSecrets(home.store.reader, memory);
+      expect([...lines]).toEqual([[3, ["- prod: ", ""]]]);
+    }
+    await home.store.write(async ({ db, now }) => {
+      await allowPrivateOf(db, held, { now });
+      await dropHeld(db, held);
+    });
+    await put();
+    expect(await listHeld(home.store.reader)).toEqual([]);
+  }
+});
