@@ -1,5 +1,6 @@
 import type { AccountId } from "../../shared/ids.ts";
 import type { Timer, World } from "../../shared/world.ts";
+import { type Pause, pauseOf } from "../../shared/turns.ts";
 import { bodyPartsOf, type Parts } from "./answer-parts.ts";
 
 const MIB = 1024 * 1024;
@@ -42,11 +43,13 @@ export class AnswerBudget {
   readonly #waiting = new Set<Waiting>();
   readonly #world: World;
   readonly #room: AnswerRoom;
+  readonly #pause: Pause;
   #ended = 0;
 
   constructor(world: World, room: AnswerRoom = ROOM) {
     this.#world = world;
     this.#room = room;
+    this.#pause = pauseOf(world);
   }
 
   /** The bytes of long answers under way. */
@@ -86,7 +89,9 @@ export class AnswerBudget {
           };
           waiting = this.#begin({ account, bytes: length, end });
         },
-        pull: (controller) => {
+        pull: async (controller) => {
+          // A connection takes megabytes before it lets anybody wait, and many may begin at once.
+          await this.#pause();
           const part = rest.shift();
           if (!part || !waiting) return;
           controller.enqueue(part.subarray(0, LONG_ANSWER_BYTES));
