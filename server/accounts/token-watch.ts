@@ -33,6 +33,8 @@ export class TokenWatch {
   #timer: Timer | undefined;
   #looking: Promise<void> = Promise.resolve();
   #known: Figures | undefined;
+  /** Why the last look has failed, as the log has it. */
+  #problem: string | undefined;
   #stopped = false;
 
   constructor(options: TokenWatchOptions) {
@@ -63,12 +65,16 @@ export class TokenWatch {
     try {
       const known = this.#known;
       const now = await figuresOf(db);
+      this.#problem = undefined;
       if (known && now.text === known.text) return;
       const accounts = known && (await accountsSince(db, known));
       this.#known = now;
       if (known) onChange(accounts);
     } catch (thrown) {
-      log.error({ reason: messageOf(thrown) }, "the tokens could not be looked at");
+      // An outage of an hour has one line.
+      if (this.#problem === messageOf(thrown)) return;
+      this.#problem = messageOf(thrown);
+      log.error({ reason: this.#problem }, "the tokens could not be looked at");
     }
   }
 }
