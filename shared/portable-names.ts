@@ -1,5 +1,10 @@
+import { hash } from "node:crypto";
+
 /** A name of a file is at most this long, with its ending; some systems allow 255 bytes. */
 const NAME_CHARS_MAX = 200;
+
+/** Of the hash of a long key: nobody has a name with the longest by chance. */
+const HASH_CHARS = [16, 32, 64] as const;
 
 /** What some system does not allow in a name, and the sign that begins a code. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: controls are what it looks for.
@@ -10,7 +15,8 @@ const DEVICE = /^(?:con|prn|aux|nul|com[0-9]|lpt[0-9])(?:\.|$)/i;
 /**
  * The names that keys have as files, in a folder of them: the key itself where every system can
  * have such a name, else with characters as `%2F`. No two are the same to a system that knows no
- * upper and lower case. Undefined for a key that is too long. `taken`: names that others have.
+ * upper and lower case. Of a key that is too long it is the beginning, and a hash: only who knows
+ * the keys knows whose name that is. `taken`: names that others have.
  *
  * ```
  * portableNames(["build", "a/b"]).get("a/b"); // "a%2Fb"
@@ -19,16 +25,28 @@ const DEVICE = /^(?:con|prn|aux|nul|com[0-9]|lpt[0-9])(?:\.|$)/i;
 export function portableNames(
   keys: readonly string[],
   taken: readonly string[] = [],
-): Map<string, string | undefined> {
+): Map<string, string> {
   const used = new Set(taken.map(folded));
-  const names = new Map<string, string | undefined>();
-  for (const key of keys) {
-    const ways = [coded, wholeCoded, firstCoded].map((way) => way(key));
+  const names = new Map<string, string>();
+  const give = (key: string, ways: readonly string[]) => {
     const name = ways.find((each) => !used.has(folded(each))) ?? firstCoded(key);
     used.add(folded(name));
-    names.set(key, name.length > NAME_CHARS_MAX ? undefined : name);
-  }
+    names.set(key, name);
+  };
+  const waysOf = (key: string) => [coded, wholeCoded, firstCoded].map((way) => way(key));
+  const isLong = (key: string) => waysOf(key).some((name) => name.length > NAME_CHARS_MAX);
+  for (const key of keys) if (!isLong(key)) give(key, waysOf(key));
+  // Behind all others, for only these may have a name that another key is meant by.
+  for (const key of keys) if (isLong(key)) give(key, shortened(key));
   return names;
+}
+
+function shortened(key: string): string[] {
+  const digest = hash("sha256", key);
+  return HASH_CHARS.map((length) => {
+    const start = coded(key).slice(0, NAME_CHARS_MAX - length - 1);
+    return `${start.replace(/%[0-9A-F]?$/, "")}~${digest.slice(0, length)}`;
+  });
 }
 
 /** The key that a name stands for. A `%` that begins no code is itself. */

@@ -57,8 +57,8 @@ const IMPORT_HELP = `
 Each value is a write of this machine's: what it replaces goes to the history, or where that is held
 stays in \`memsync held\`; what equals the value there changes nothing, and what looks like a secret
 is held. Nothing is deleted. What would change your own instructions is asked about. A document with
-anything wrong in it is refused whole.
-Of another tool's notes those are left out, and named, that can be no memories.
+anything wrong in it is refused whole. Of a folder, and of another tool's notes, those are left out,
+and named, that can be no memories.
 
 Examples:
   memsync import memories.json

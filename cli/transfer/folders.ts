@@ -51,11 +51,23 @@ async function writeNew(path: string, text: string): Promise<void> {
   }
 }
 
-/** Every file of a folder that `writeFolder` wrote, perhaps edited. */
-export async function readFolder(folder: string): Promise<FolderFiles> {
+/** The files of a folder that `writeFolder` wrote, perhaps edited, and those that are no text. */
+export async function readFolder(
+  folder: string,
+): Promise<{ readonly files: FolderFiles; readonly unread: readonly UnreadNote[] }> {
   const files = new Map<string, string>();
-  for (const path of await listFiles(folder)) files.set(path, (await readText(folder, path)).text);
-  return files;
+  const unread: UnreadNote[] = [];
+  for (const path of await listFiles(folder)) {
+    if (path === REST_FILE) {
+      // It may be larger than any file that is followed.
+      files.set(path, await readFile(join(folder, path), "utf8"));
+      continue;
+    }
+    const read = await readFileAt(folder, path);
+    if (read.kind === "text") files.set(path, read.content);
+    else unread.push({ name: path, code: "unfit-text", reason: whyNoText(read) });
+  }
+  return { files, unread };
 }
 
 /** The notes of a folder, and files that look like notes and can be none, each with why. */
@@ -131,14 +143,6 @@ async function listFiles(
     } else if (entry.isFile()) found.push(shown);
   }
   return found;
-}
-
-async function readText(folder: string, path: string) {
-  // It may be larger than any file that is followed.
-  if (path === REST_FILE) return { text: await readFile(join(folder, path), "utf8"), savedAt: 0 };
-  const read = await readFileAt(folder, path);
-  if (read.kind === "text") return { text: read.content, savedAt: Math.trunc(read.savedAt) };
-  throw new CommandFailed(`${join(folder, path)} ${whyNoText(read)}: nothing was imported`);
 }
 
 function whyNoText(read: Exclude<FileRead, { readonly kind: "text" }>): string {

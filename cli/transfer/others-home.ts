@@ -3,8 +3,8 @@ import {
   EXPORT_FORMAT,
   type PortableHome,
   type PortableMemory,
-  problemOfMemory,
 } from "../../daemon/portable/format.ts";
+import { whyUnfit } from "../../daemon/portable/markdown-folder.ts";
 import { count } from "../../shared/count.ts";
 import { isDamage } from "../../shared/sqlite/failures.ts";
 import type { Layer } from "../../shared/wire/layer.ts";
@@ -73,13 +73,6 @@ function fitting(notes: readonly PortableMemory[]) {
 }
 
 const DOUBLE = { code: "double-name", reason: "another note has this name, too" } as const;
-
-function whyUnfit(note: PortableMemory): Omit<LeftOutNote, "name"> | undefined {
-  const problem = problemOfMemory(note);
-  if (!problem) return undefined;
-  const reason = `its ${problem.path.slice(1)} ${problem.message}`;
-  return { code: problem.path === "/key" ? "unfit-name" : "unfit-text", reason };
-}
 
 /** What claude-mem has of one of its projects. It knows them by their folders' names alone. */
 export async function claudeMemNotes(

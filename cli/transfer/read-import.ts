@@ -44,8 +44,9 @@ export async function readImport(
   const folder = named === STANDARD_STREAM ? undefined : resolveFolder(env, named);
   if (folder !== undefined && (await isFolderAt(folder))) {
     if (isForOthers) return await folderHome(env, folder, place);
-    const files = await readFolder(folder);
-    return whole(readOrRefuse(named, () => portableHomeOf(files, now), OTHERS));
+    const { files, unread } = await readFolder(folder);
+    const { home, leftOut } = readOrRefuse(named, () => portableHomeOf(files, now), OTHERS);
+    return { home, leftOut: [...unread, ...leftOut] };
   }
   if (folder !== undefined && (await isDatabase(folder))) {
     return await observedHome(env, await claudeMemNotes(folder, { ...place, now }), place);
@@ -155,7 +156,7 @@ function shownName(named: string): string {
 }
 
 /** `advice`: said below what is wrong. */
-function readOrRefuse(named: string, read: () => PortableHome, advice?: string): PortableHome {
+function readOrRefuse<Read>(named: string, read: () => Read, advice?: string): Read {
   try {
     return read();
   } catch (thrown) {

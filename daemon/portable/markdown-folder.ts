@@ -1,4 +1,4 @@
-import { invalidAt } from "../../shared/errors.ts";
+import { assert, invalidAt } from "../../shared/errors.ts";
 import { type ProjectId, parseProjectId } from "../../shared/ids.ts";
 import { keyOfPortableName, portableNames } from "../../shared/portable-names.ts";
 import {
@@ -7,6 +7,7 @@ import {
   type PortableMemory,
   type PortableProject,
   parsePortableHome,
+  problemOfMemory,
 } from "./format.ts";
 
 /** Texts by their paths from the folder, with `/` between names. */
@@ -24,7 +25,7 @@ const LAYERS = ["user", "global"] as const;
  * project's text in `CLAUDE.md`. It is the folder that an emulator takes as its seed.
  *
  * ```
- * portableHomeOf(filesOf(home), new Date().toISOString()); // equal to home
+ * portableHomeOf(filesOf(home), new Date().toISOString()).home; // equal to home
  * ```
  */
 export function filesOf(home: PortableHome): FolderFiles {
@@ -48,7 +49,7 @@ function putMemories(
   const names = namesOf(memories);
   for (const { key, value } of memories) {
     const name = names.get(key);
-    if (name !== undefined) files.set(`${folder}/${name}${ENDING}`, value);
+    files.set(`${folder}/${name}${ENDING}`, value);
   }
 }
 
@@ -59,41 +60,81 @@ function namesOf(memories: readonly PortableMemory[]) {
   );
 }
 
+/** What a folder says, and what of it is left out. */
+interface ReadFolder {
+  readonly home: PortableHome;
+  readonly leftOut: readonly UnfitFile[];
+}
+
+/** A file that can be no memory and no text. */
+interface UnfitFile {
+  readonly name: string;
+  readonly code: "unfit-name" | "unfit-text" | "double-name";
+  readonly reason: string;
+}
+
 /**
  * What a folder says. A file that is as it was exported has its time and its conflicts again, one
- * that was changed or added is of `now`. Throws a 400 for what nobody would read.
+ * that was changed or added is of `now`. A file that fits nowhere takes no other one with it.
+ * Throws a 400 where a file's path fits nowhere in a folder that no export wrote: it may be
+ * anybody's.
  */
-export function portableHomeOf(files: FolderFiles, now: string): PortableHome {
+export function portableHomeOf(files: FolderFiles, now: string): ReadFolder {
   const rest = readRest(files.get(REST_FILE));
   const folders = new Map<string, Map<string, string>>();
+  const leftOut: UnfitFile[] = [];
   for (const [path, text] of files) {
     if (path === REST_FILE) continue;
-    const [folder = "", name, ...more] = path.split("/");
-    if (name === undefined || more.length > 0 || !name.endsWith(ENDING)) {
-      throw invalidAt(path, "is no Markdown of a project or a layer");
+    const why = whyNowhere(path);
+    if (why !== undefined) {
+      if (!files.has(REST_FILE)) throw invalidAt(path, why);
+      leftOut.push({ name: path, code: "unfit-name", reason: why });
+      continue;
     }
+    const [folder = "", name = ""] = path.split("/");
     const texts = folders.get(folder) ?? new Map<string, string>();
     folders.set(folder, texts.set(name.slice(0, -ENDING.length), text));
   }
+  const read = (texts: ReadonlyMap<string, string>, known: Known) => {
+    const { memories, unfit } = memoriesOf(texts, known.memories, now);
+    leftOut.push(...unfit.map((each) => ({ ...each, name: `${known.folder}/${each.name}` })));
+    return memories;
+  };
   const layer = (name: (typeof LAYERS)[number]) => {
     const texts = folders.get(name) ?? new Map<string, string>();
     folders.delete(name);
-    return { memories: memoriesOf(texts, rest[name].memories, now) };
+    return { memories: read(texts, { folder: name, memories: rest[name].memories }) };
   };
   const [user, global] = [layer("user"), layer("global")];
   const projects = [...folders].map(([folder, texts]) => {
     const id = projectOfFolder(folder);
-    return projectOf(
-      texts,
-      rest.projects.find((each) => each.id === id),
-      { id, now },
-    );
+    const known = rest.projects.find((each) => each.id === id);
+    const others = new Map([...texts].filter(([name]) => name !== DESCRIPTION));
+    const memories = read(others, { folder, memories: known?.memories ?? [] });
+    return projectOf(texts.get(DESCRIPTION) ?? "", known, { id, memories });
   });
   const without = rest.projects.filter((known) => {
     return projects.every(({ id }) => id !== known.id) && isWithoutFiles(known);
   });
   const all = [...projects, ...without].sort((one, other) => (one.id < other.id ? -1 : 1));
-  return parsePortableHome({ format: EXPORT_FORMAT, projects: all, user, global });
+  const home = parsePortableHome({ format: EXPORT_FORMAT, projects: all, user, global });
+  return { home, leftOut };
+}
+
+/** What an export says of a folder. */
+interface Known {
+  readonly folder: string;
+  readonly memories: readonly PortableMemory[];
+}
+
+/** Undefined for the path of a memory or a text. */
+function whyNowhere(path: string): string | undefined {
+  const [folder = "", name, ...more] = path.split("/");
+  if (name === undefined || more.length > 0 || !name.endsWith(ENDING)) {
+    return "is no Markdown of a project or a layer";
+  }
+  const isLayer = LAYERS.some((layer) => layer === folder);
+  return isLayer || findProject(folder) ? undefined : "is in a folder of no project";
 }
 
 function readRest(text: string | undefined): PortableHome {
@@ -111,21 +152,22 @@ function readRest(text: string | undefined): PortableHome {
   return { format: EXPORT_FORMAT, projects: [], user: nothing, global: nothing };
 }
 
-function projectOfFolder(folder: string): ProjectId {
+function findProject(folder: string): ProjectId | undefined {
   const name = keyOfPortableName(folder);
-  const id = parseProjectId(name) ?? parseProjectId(`proj_${name}`);
-  if (id !== undefined) return id;
-  throw invalidAt(folder, "is the name of no project");
+  return parseProjectId(name) ?? parseProjectId(`proj_${name}`);
+}
+
+function projectOfFolder(folder: string): ProjectId {
+  const id = findProject(folder);
+  assert(id, "a folder that is no project's was left out");
+  return id;
 }
 
 function projectOf(
-  texts: ReadonlyMap<string, string>,
+  text: string,
   known: PortableProject | undefined,
-  { id, now }: { readonly id: ProjectId; readonly now: string },
+  { id, memories }: Pick<PortableProject, "id" | "memories">,
 ): PortableProject {
-  const text = texts.get(DESCRIPTION) ?? "";
-  const others = new Map([...texts].filter(([name]) => name !== DESCRIPTION));
-  const memories = memoriesOf(others, known?.memories ?? [], now);
   const before = known ?? { id, metadata: {} };
   const project: PortableProject = { ...before, claude_md_content: text, memories };
   if (known === undefined || known.claude_md_content === text) return project;
@@ -137,21 +179,37 @@ function memoriesOf(
   texts: ReadonlyMap<string, string>,
   known: readonly PortableMemory[],
   now: string,
-): PortableMemory[] {
-  const found = [...texts].map(([name, value]): PortableMemory => {
-    const key = keyOfPortableName(name);
-    const before = known.find((each) => each.key === key);
-    return before?.value === value ? before : { key, value, updated_at: now };
-  });
-  return [...found, ...nameless(known)].sort((one, other) => (one.key < other.key ? -1 : 1));
+): { readonly memories: PortableMemory[]; readonly unfit: UnfitFile[] } {
+  const keys = new Map([...namesOf(known)].map(([key, name]) => [name, key]));
+  const byKey = new Map(known.map((each) => [each.key, each]));
+  const found = new Map<string, PortableMemory>();
+  const unfit: UnfitFile[] = [];
+  // A name that the export has given comes before one that somebody else has.
+  const named = [...texts].sort(
+    ([one], [other]) => Number(keys.has(other)) - Number(keys.has(one)),
+  );
+  for (const [name, value] of named) {
+    const key = keys.get(name) ?? keyOfPortableName(name);
+    const before = byKey.get(key);
+    const memory = before?.value === value ? before : { key, value, updated_at: now };
+    const why = found.has(key) ? DOUBLE : whyUnfit(memory);
+    if (why) unfit.push({ name: `${name}${ENDING}`, ...why });
+    else found.set(key, memory);
+  }
+  const memories = [...found.values()].sort((one, other) => (one.key < other.key ? -1 : 1));
+  return { memories, unfit };
 }
 
-/** Memories that no file can have the name of. */
-function nameless(memories: readonly PortableMemory[]): PortableMemory[] {
-  const names = namesOf(memories);
-  return memories.filter(({ key }) => names.get(key) === undefined);
+const DOUBLE = { code: "double-name", reason: "another note has this name, too" } as const;
+
+/** Why a note can be no memory; undefined where it can. */
+export function whyUnfit(note: PortableMemory): Omit<UnfitFile, "name"> | undefined {
+  const problem = problemOfMemory(note);
+  if (!problem) return undefined;
+  const reason = `its ${problem.path.slice(1)} ${problem.message}`;
+  return { code: problem.path === "/key" ? "unfit-name" : "unfit-text", reason };
 }
 
 function isWithoutFiles({ claude_md_content: text, memories }: PortableProject): boolean {
-  return text === "" && nameless(memories).length === memories.length;
+  return text === "" && memories.length === 0;
 }
