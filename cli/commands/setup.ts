@@ -275,7 +275,10 @@ function sayEnd(chosen: readonly Assistant[], outcome: Outcome): void {
   if (due.length === 0) {
     const rest = unread.length > 0 ? "else " : "";
     const none = steps.some((step) => stayingIn(step).length > 0) ? "taken out" : "set up here";
-    saySentence(flags.remove ? `nothing was ${none}` : `everything ${rest}is set up`);
+    // Of whom a file can't be read is not set up, and was named.
+    const isAny = chosen.some((each) => !unread.some(isOf(each)));
+    if (flags.remove) saySentence(`nothing was ${none}`);
+    else if (isAny) saySentence(`everything ${rest}is set up`);
     return;
   }
   if (changed.length === 0) return;

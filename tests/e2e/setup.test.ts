@@ -300,6 +300,8 @@ scenario("a broken file is named once, in words, beside what is set up", async (
   expect(stdout).toContain("line 2 is no JSON: a name or a word without quotes");
   expect(stdout).toContain("everything else is set up");
   expect(stderr.match(/gemini/g)).toHaveLength(1);
+  const alone = await setup("gemini");
+  expect([alone.status, alone.stdout.includes("is set up")]).toEqual([1, false]);
   const findings = await findingsOf(machine, env);
   expect(findings.filter(({ detail }) => detail.includes("no JSON"))).toHaveLength(1);
   const removed = await setup("gemini", "--remove");
