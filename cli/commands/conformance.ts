@@ -3,9 +3,8 @@ import { type Report, runConformance } from "../../conformance/run.ts";
 import { realWorld } from "../../shared/world-real.ts";
 import type { Environment } from "../place/environment.ts";
 import { CommandFailed, UsageError } from "../screen/errors.ts";
-import { say, sayJson } from "../screen/output.ts";
+import { complain, say, sayJson } from "../screen/output.ts";
 import { Progress } from "../screen/progress.ts";
-import { hasColours } from "../screen/terminal.ts";
 import { conformanceLines } from "../views/conformance-view.ts";
 
 interface ConformanceFlags {
@@ -32,7 +31,7 @@ export function addConformanceCommand(program: Command, env: Environment): void 
     .action(async (flags: ConformanceFlags) => {
       const report = await runShown(optionsOf(flags, env));
       if (flags.json) sayJson(withSummary(report));
-      else for (const line of conformanceLines(report, hasColours())) say(line);
+      else for (const line of conformanceLines(report)) say(line);
       const failed = report.findings.filter(({ result }) => result === "fails").length;
       if (report.givenUp !== undefined) throw new CommandFailed(report.givenUp);
       if (failed > 0) throw new CommandFailed("the server does not keep to the interface");
@@ -44,7 +43,7 @@ async function runShown(options: ReturnType<typeof optionsOf>): Promise<Report> 
   const bar = new Progress("checking", "rules");
   const waits = (seconds: number) => {
     bar.end();
-    onWait(seconds);
+    complain(`the server's rate limit is reached; waiting ${seconds} s`);
   };
   const shown = { ...options, onWait: waits };
   return await runConformance(shown, (tried, rules) => bar.update(tried, rules)).finally(() => {
@@ -75,10 +74,6 @@ function parseUrl(text: string): string {
     throw new UsageError("--url is an address such as https://memory.example.com, without /v1");
   }
   return text.replace(/\/+$/, "");
-}
-
-function onWait(seconds: number): void {
-  process.stderr.write(`memsync: the server's rate limit is reached; waiting ${seconds} s\n`);
 }
 
 /** The report for `--json`, with names like those of the interface. */

@@ -27,13 +27,18 @@ import {
   saySentence,
 } from "../screen/output.ts";
 import { visibleLines } from "../screen/visible.ts";
-import { onMachine, timeShown } from "../views/version-view.ts";
+import {
+  onMachine,
+  saveShown,
+  timeShown,
+  versionJson,
+  versionTable,
+} from "../views/version-view.ts";
 import { sayLeftHeld } from "../writes/left-held.ts";
 import { sayIfDeleted } from "../writes/refuse-deleted.ts";
 import { saveText } from "../writes/save.ts";
 import { addDiffCommand } from "./doc-diff.ts";
 import { addFileCommands } from "./doc-file.ts";
-import { saveShown, versionJson, versionTable } from "./history.ts";
 
 interface Options {
   readonly project?: string;

@@ -2,7 +2,6 @@ import type { Command } from "commander";
 import { readMachineName } from "../../daemon/home/machine-name.ts";
 import { readLocalMemories } from "../../daemon/reading/local-memories.ts";
 import { shellWord } from "../../shared/shell-word.ts";
-import { timestampOf } from "../../shared/timestamps.ts";
 import { currentOf, memoryHistory, type Version } from "../local/local-history.ts";
 import type { Environment } from "../place/environment.ts";
 import {
@@ -14,18 +13,9 @@ import {
   withPlace,
 } from "../place/place.ts";
 import { CommandFailed } from "../screen/errors.ts";
-import {
-  printText,
-  say,
-  sayAside,
-  sayJson,
-  sayRows,
-  saySentence,
-  shortName,
-  table,
-} from "../screen/output.ts";
+import { printText, say, sayAside, sayJson, sayRows, saySentence } from "../screen/output.ts";
 import { valueLine } from "../views/memory-view.ts";
-import { machineShown, timeShown } from "../views/version-view.ts";
+import { timeShown, versionJson, versionTable } from "../views/version-view.ts";
 import { agreeToAudience } from "../writes/audience.ts";
 import { sayLeftHeld } from "../writes/left-held.ts";
 import { saveMemory } from "../writes/save.ts";
@@ -82,6 +72,7 @@ interface Found {
 function heldOnly(key: string): CommandFailed {
   return new CommandFailed(
     `"${key}" has no history, for what is held is in none: \`memsync held\` lists it`,
+    { code: "not-found" },
   );
 }
 
@@ -147,55 +138,6 @@ async function history(
   const rows = versionTable(versions, "VALUE", ({ value }) => valueLine(value));
   sayRows(rows);
   if (!currentOf(versions)) say(`"${key}" was deleted`);
-}
-
-/** One line for each version, under a heading; `last` fills the last column. */
-export function versionTable(
-  versions: readonly Version[],
-  heading: string,
-  last: (version: Version) => string,
-): string[] {
-  const rows = versions.map((version) => [
-    version.revision,
-    timeShown(version.writtenAt),
-    shortName(machineShown(version.machine)),
-    version.state,
-    last(version),
-  ]);
-  // Ids of conflicts are there to be typed.
-  const isLastWhole = versions.some(({ save }) => save !== undefined && save.conflicts.length > 0);
-  const headings = ["REV", "WRITTEN", "MACHINE", "STATE", heading];
-  return table([headings, ...rows], SPARE, { isLastWhole });
-}
-
-/** The columns to leave out first: machine and state. */
-const SPARE = [2, 3];
-
-/** The outcome of a save into a followed file here; "" for a version that was not saved so. */
-export function saveShown({ save }: Version): string {
-  if (!save) return "";
-  const ids = save.conflicts.join(", ");
-  return SAVE_WORDS[save.outcome] + (ids === "" ? "" : ` ${ids}`);
-}
-
-const SAVE_WORDS = {
-  taken: "saved here",
-  conflict: "saved here, conflict",
-  held: "saved here, held",
-  known: "brought by git",
-  waiting: "saved here, waits",
-  overtaken: "saved here, then saved over or removed",
-} as const;
-
-/** A version's part of `--json`. */
-export function versionJson({ revision, state, machine, writtenAt, replacedAt }: Version) {
-  return {
-    rev: state === "deleted" ? null : revision,
-    state,
-    machine: machine ?? null,
-    written_at: timestampOf(writtenAt),
-    replaced_at: replacedAt === undefined ? null : timestampOf(replacedAt),
-  };
 }
 
 /** What the memory says here, which may be held, and in no history. */

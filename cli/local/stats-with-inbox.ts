@@ -51,7 +51,7 @@ async function isOf(db: Db, write: InboxWrite, account: AccountId): Promise<bool
 
 /** How much more of each kind a document has after these writes; negative for less. */
 async function growthBy(db: Db, documentId: number | undefined, writes: readonly InboxWrite[]) {
-  const stored = await storedValues(db, documentId ?? null);
+  const stored = await storedValues(db, documentId);
   const [before, after] = [sizeOf(stored), sizeOf(laidOver(stored, writes))];
   return { memories: after.memories - before.memories, bytes: after.bytes - before.bytes };
 }
@@ -61,8 +61,10 @@ function sizeOf({ memories, text }: Values) {
   return { memories: all.length, bytes: all.reduce((sum, size) => sum + size, utf8Bytes(text)) };
 }
 
-/** Null, without a document: nothing. */
-async function storedValues(db: Db, documentId: number | null): Promise<Values> {
+const NOTHING: Values = { memories: new Map(), text: "" };
+
+async function storedValues(db: Db, documentId: number | undefined): Promise<Values> {
+  if (documentId === undefined) return NOTHING;
   const rows = await db
     .selectFrom("memories")
     .select(["key", "value"])

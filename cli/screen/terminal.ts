@@ -1,6 +1,7 @@
 import { styleText } from "node:util";
 
-type Style = Parameters<typeof styleText>[0];
+/** How a text is shown, as `styleText` of `node:util` names it. */
+export type Style = Parameters<typeof styleText>[0];
 
 const WIDTH_MAX = 100;
 /** On a narrower terminal lines are broken within words. */

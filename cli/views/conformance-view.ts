@@ -1,6 +1,7 @@
 import { ENDPOINTS, EVERY_ENDPOINT, nameOf } from "../../conformance/bench/endpoints.ts";
 import type { Finding, Report } from "../../conformance/run.ts";
 import { count, inLines, tableInLines } from "../screen/output.ts";
+import { type Style, styled } from "../screen/terminal.ts";
 
 const WORDS: Readonly<Record<Finding["result"], string>> = {
   holds: "holds",
@@ -9,21 +10,24 @@ const WORDS: Readonly<Record<Finding["result"], string>> = {
   skipped: "skipped",
 };
 
-/** SGR codes for the words of the first column; unremarkable ones have none. */
-const COLOURS: Readonly<Record<string, string>> = { holds: "32", FAILS: "1;31", open: "33" };
+/** Of the words of the first column; unremarkable ones have none. */
+const STYLES: Readonly<Record<string, Style>> = {
+  holds: "green",
+  FAILS: ["bold", "red"],
+  open: "yellow",
+};
 
 /**
  * The report of `memsync conformance` for a person: a table, each failure in full, and a summary.
  */
-export function conformanceLines(report: Report, coloured: boolean): string[] {
+export function conformanceLines(report: Report): string[] {
   const rows = [...ENDPOINTS.map(nameOf), EVERY_ENDPOINT].flatMap((endpoint) =>
     report.findings
       .filter((finding) => finding.endpoint === endpoint)
       .map((finding, at) => [WORDS[finding.result], at === 0 ? endpoint : "", ruleOf(finding)]),
   );
-  const lines = tableInLines(rows);
   return [
-    ...(coloured ? lines.map(colour) : lines),
+    ...tableInLines(rows).map(coloured),
     ...[...report.findings.flatMap(failureLines), "", ...summaryLines(report)].flatMap((line) =>
       inLines(line, process.stdout),
     ),
@@ -34,10 +38,10 @@ function ruleOf(finding: Finding): string {
   return "reason" in finding ? `${finding.rule}: ${finding.reason}` : finding.rule;
 }
 
-function colour(line: string): string {
+function coloured(line: string): string {
   const [word = ""] = line.split(" ", 1);
-  const code = COLOURS[word];
-  return code === undefined ? line : `\u001b[${code}m${word}\u001b[0m${line.slice(word.length)}`;
+  const style = STYLES[word];
+  return style === undefined ? line : styled(style, word) + line.slice(word.length);
 }
 
 function failureLines(finding: Finding): string[] {

@@ -1,4 +1,6 @@
 import { parseTimestamp, timestampOf } from "../../shared/timestamps.ts";
+import type { Version } from "../local/local-history.ts";
+import { shortName, table } from "../screen/output.ts";
 
 /**
  * A time for people: to the minute, in UTC.
@@ -33,4 +35,53 @@ export function indentedText(text: string): string[] {
 export function timestampShown(timestamp: string): string {
   const time = parseTimestamp(timestamp);
   return time === undefined ? timestamp : timeShown(time);
+}
+
+/** One line for each version, under a heading; `last` fills the last column. */
+export function versionTable(
+  versions: readonly Version[],
+  heading: string,
+  last: (version: Version) => string,
+): string[] {
+  const rows = versions.map((version) => [
+    version.revision,
+    timeShown(version.writtenAt),
+    shortName(machineShown(version.machine)),
+    version.state,
+    last(version),
+  ]);
+  // Ids of conflicts are there to be typed.
+  const isLastWhole = versions.some(({ save }) => save !== undefined && save.conflicts.length > 0);
+  const headings = ["REV", "WRITTEN", "MACHINE", "STATE", heading];
+  return table([headings, ...rows], SPARE, { isLastWhole });
+}
+
+/** The columns to leave out first: machine and state. */
+const SPARE = [2, 3];
+
+/** The outcome of a save into a followed file here; "" for a version that was not saved so. */
+export function saveShown({ save }: Version): string {
+  if (!save) return "";
+  const ids = save.conflicts.join(", ");
+  return SAVE_WORDS[save.outcome] + (ids === "" ? "" : ` ${ids}`);
+}
+
+const SAVE_WORDS = {
+  taken: "saved here",
+  conflict: "saved here, conflict",
+  held: "saved here, held",
+  known: "brought by git",
+  waiting: "saved here, waits",
+  overtaken: "saved here, then saved over or removed",
+} as const;
+
+/** A version's part of `--json`. */
+export function versionJson({ revision, state, machine, writtenAt, replacedAt }: Version) {
+  return {
+    rev: state === "deleted" ? null : revision,
+    state,
+    machine: machine ?? null,
+    written_at: timestampOf(writtenAt),
+    replaced_at: replacedAt === undefined ? null : timestampOf(replacedAt),
+  };
 }

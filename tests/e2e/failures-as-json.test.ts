@@ -53,6 +53,9 @@ scenario("with --json a program reads why a command failed", async (lab) => {
   const checked = await machine.run(["doctor", "--json"]);
   expect(() => JSON.parse(checked.stdout)).not.toThrow();
   const token = `ghp_${"a1B2c3D4e5".repeat(4)}`.slice(0, 40);
+  // What is held can be read, and has no history.
+  await machine.memsync("set", "held", `TOKEN=${token}`);
+  expect(await codeOf(machine, "history", "held")).toBe("not-found");
   const hidden = await machine.run(["get", token, "--json"]);
   expect([hidden.status, hidden.stdout.includes(token)]).toEqual([1, false]);
 });

@@ -1,4 +1,5 @@
 import type { Reason } from "../../../shared/reasons.ts";
+import type { ReplicaDocument } from "../../../shared/replica/document/document.ts";
 import { type EntryId, sameId } from "../../../shared/replica/document/entry-index.ts";
 import type { OpenDocument } from "../../../shared/replica/store/open-document.ts";
 import { ABSENT_HASH, hashOf } from "../../disk/read-file.ts";
@@ -55,50 +56,17 @@ export interface TakenFolder {
  * with its line, and is asked about.
  */
 export function planArrivals({ document }: OpenDocument, folder: TakenFolder): ArrivalPlan {
-  const arrivals: MemoryArrival[] = [];
-  const notes: MemoryNote[] = [];
   const { format, isOpen } = folder;
-  const waiting = [...document.memories.keys()]
-    .flatMap((key) => {
-      const name = nameOfKey(format, key);
-      const [current] = document.memories.get(key);
-      if (name === undefined || typeof current?.value !== "string") return [];
-      return [{ name, text: current.value, seen: [current.id] }];
-    })
-    .sort((one, other) => (one.name < other.name ? -1 : 1));
-  const taken = new TakenNames(folder.files.keys());
-  const isPurged = isPurgedFolder(folder);
   const { index } = format;
-  // A place is kept for the index, without which an assistant finds none of them.
-  const isIndexMissing = index !== undefined && !folder.files.has(index);
-  let room = FILES_MAX - folder.files.size - (isIndexMissing ? 1 : 0);
-  const plan = ({ name, text, seen }: Waiting) => {
-    const file = folder.files.get(name);
-    const known = folder.known.get(name);
-    const isAskedFor = known?.settled === "restore";
-    const place = { format, name, text, file, known };
-    if (!isWanted(place, seen) || (isPurged && !isAskedFor)) return;
-    const isNew = file === undefined && name !== index;
-    const isFull = isNew && room <= 0;
-    const why = whyNot(place, taken) ?? (isFull ? MEMORY_FOLDER_FULL : undefined);
-    if (why) {
-      notes.push({ name, why });
-      return;
-    }
-    taken.take(name);
-    if (isNew) room -= 1;
-    const expectedHash = file?.kind === "text" ? file.hash : ABSENT_HASH;
-    const content = known && isWithGitEndings(known) ? checkedOutEndings(text) : text;
-    const next = { hash: hashOf(content), text, seen };
-    arrivals.push({ name, next, content, expectedHash, isAskedFor });
-  };
+  const plan = new PlanInMaking(folder);
+  const waiting = memoriesIn(document, format);
   const ofIndex = waiting.find(({ name }) => name === index);
-  for (const each of waiting) if (each !== ofIndex && isOpen(each.name)) plan(each);
-  if (index === undefined || !isOpen(index)) return { arrivals, notes };
+  for (const each of waiting) if (each !== ofIndex && isOpen(each.name)) plan.add(each);
+  if (index === undefined || !isOpen(index)) return plan;
   const ofMemory = ofIndex && withoutMissing(document, folder, ofIndex.text);
-  const text = withLinesFor(ofMemory, unnamedYet(folder, arrivals));
-  if (text !== undefined) plan({ name: index, text, seen: ofIndex?.seen ?? [] });
-  return { arrivals, notes };
+  const text = withLinesFor(ofMemory, unnamedYet(folder, plan.arrivals));
+  if (text !== undefined) plan.add({ name: index, text, seen: ofIndex?.seen ?? [] });
+  return plan;
 }
 
 /** A memory that may have to be written into its file. */
@@ -106,6 +74,61 @@ interface Waiting {
   readonly name: string;
   readonly text: string;
   readonly seen: readonly EntryId[];
+}
+
+/** The memories that have a name in the folder, by their names. */
+function memoriesIn(document: ReplicaDocument, format: FolderFormat): Waiting[] {
+  return [...document.memories.keys()]
+    .flatMap((key) => {
+      const name = nameOfKey(format, key);
+      const [current] = document.memories.get(key);
+      if (name === undefined || typeof current?.value !== "string") return [];
+      return [{ name, text: current.value, seen: [current.id] }];
+    })
+    .sort((one, other) => (one.name < other.name ? -1 : 1));
+}
+
+/** What is planned so far; each memory that comes takes its name, and its room in the folder. */
+class PlanInMaking implements ArrivalPlan {
+  readonly arrivals: MemoryArrival[] = [];
+  readonly notes: MemoryNote[] = [];
+  readonly #folder: TakenFolder;
+  readonly #taken: TakenNames;
+  readonly #isPurged: boolean;
+  /** For how many files more. */
+  #room: number;
+
+  constructor(folder: TakenFolder) {
+    const { files, format } = folder;
+    this.#folder = folder;
+    this.#taken = new TakenNames(files.keys());
+    this.#isPurged = isPurgedFolder(folder);
+    // A place is kept for the index, without which an assistant finds none of them.
+    const isIndexMissing = format.index !== undefined && !files.has(format.index);
+    this.#room = FILES_MAX - files.size - (isIndexMissing ? 1 : 0);
+  }
+
+  add({ name, text, seen }: Waiting): void {
+    const { format, files, known: knownFiles } = this.#folder;
+    const file = files.get(name);
+    const known = knownFiles.get(name);
+    const isAskedFor = known?.settled === "restore";
+    const place = { format, name, text, file, known };
+    if (!isWanted(place, seen) || (this.#isPurged && !isAskedFor)) return;
+    const isNew = file === undefined && name !== format.index;
+    const isFull = isNew && this.#room <= 0;
+    const why = whyNot(place, this.#taken) ?? (isFull ? MEMORY_FOLDER_FULL : undefined);
+    if (why) {
+      this.notes.push({ name, why });
+      return;
+    }
+    this.#taken.take(name);
+    if (isNew) this.#room -= 1;
+    const expectedHash = file?.kind === "text" ? file.hash : ABSENT_HASH;
+    const content = known && isWithGitEndings(known) ? checkedOutEndings(text) : text;
+    const next = { hash: hashOf(content), text, seen };
+    this.arrivals.push({ name, next, content, expectedHash, isAskedFor });
+  }
 }
 
 /** Whether a file came from elsewhere and needs a line; one that is asked about may be gone. */

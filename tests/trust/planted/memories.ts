@@ -213,8 +213,8 @@ export const MEMORIES: readonly Mistake[] = [
   plan(
     "a folder that somebody has emptied is filled again",
     "files that are gone delete nothing, and one decision brings them back or deletes them",
-    "(isPurged && !isAskedFor)",
-    "isPurged === undefined",
+    "(this.#isPurged && !isAskedFor)",
+    "this.#isPurged === undefined",
   ),
   owner(
     "of several projects that may have a folder of memories the first gets it",
