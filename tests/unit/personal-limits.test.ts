@@ -4,7 +4,7 @@ import { PERSONAL_KEY } from "../../daemon/home/personal-mark.ts";
 import { explain } from "../../shared/reasons.ts";
 import { admitUpdate } from "../../shared/replica/admission/admit.ts";
 import { ReplicaDocument } from "../../shared/replica/document/document.ts";
-import { PersonalMachine, settlePersonal } from "../support/personal-machines.ts";
+import { exchangePersonal, PersonalMachine, settlePersonal } from "../support/personal-machines.ts";
 
 let a: PersonalMachine;
 let b: PersonalMachine;
@@ -106,4 +106,22 @@ test("one of the same key is in the conflicts", async () => {
   await settlePersonal(a, b);
   const [file] = a.keeper.status.files;
   expect(file?.why && explain(file.why)).toContain("`memsync conflicts` shows what is beside it");
+});
+
+test("of two that were written in one millisecond the one counts that `get` shows", async () => {
+  const [one, other] = [versionOf(rules("anna", 20), []), versionOf(rules("desktop", 20), [])];
+  // Each machine has the same client ids in both turns, so in one of them the lower has each text.
+  for (const [mine, theirs] of [[one, other] as const, [other, one] as const]) {
+    for (const machine of [a, b]) await machine.remove();
+    a = await PersonalMachine.start("anna");
+    b = await PersonalMachine.start("anna's desktop");
+    await a.writeMemory(mine.value);
+    await b.writeMemory(theirs.value);
+    await exchangePersonal(a, b);
+    await a.on("claude");
+    await settlePersonal(a, b);
+    expect(await a.standing()).toHaveLength(2);
+    const shown = String((await a.memories()).get(PERSONAL_KEY));
+    expect(shown.endsWith(a.block("claude") ?? "none")).toBe(true);
+  }
 });

@@ -1,3 +1,4 @@
+import type { ReplicaDocument } from "../../../shared/replica/document/document.ts";
 import type { Entry, EntryId } from "../../../shared/replica/document/entry-index.ts";
 import type { OpenDocument } from "../../../shared/replica/store/open-document.ts";
 import type { WriteContext } from "../../../shared/replica/store/write-context.ts";
@@ -30,27 +31,33 @@ export interface StandingVersion {
 }
 
 /**
- * All versions of the personal text in a user's document, the latest first. What has another key is
- * none, however it begins: it is somebody's copy. Only where a service that keeps no keys has given
- * a memory its key, the first line is how it is known.
+ * All versions of the personal text in a user's document, the latest first. Of one key and one
+ * millisecond, that is the order of its entries, so that what counts is what `get` shows; see
+ * `winnerFirst`. Machines may know one text by several keys: there the id of the version decides.
+ * What has another key is none, however it begins: it is somebody's copy. Only where a service that
+ * keeps no keys has given a memory its key, the first line is how it is known.
  */
 export async function standingVersions(
   db: Context["db"],
   { id, document }: Pick<OpenDocument, "id" | "document">,
 ): Promise<StandingVersion[]> {
-  const standing: StandingVersion[] = [];
-  for (const key of [PERSONAL_KEY, ...(await keysOfService(db, id))]) {
-    for (const [at, entry] of document.memories.get(key).entries()) {
-      const value = String(entry.value);
-      if (key !== PERSONAL_KEY && !beginsAsPersonal(value)) continue;
-      standing.push({ version: parseVersion(value), key, entry, isWinner: at === 0 });
-    }
-  }
-  return standing.sort((one, other) => {
-    return (
-      other.entry.updated_at - one.entry.updated_at || (one.version.id < other.version.id ? -1 : 1)
-    );
+  const keys = [PERSONAL_KEY, ...(await keysOfService(db, id))];
+  const ofKeys = keys.map((key) => versionsOfKey(document, key));
+  ofKeys.sort((one, other) => (firstId(one) < firstId(other) ? -1 : 1));
+  return ofKeys.flat().sort((one, other) => other.entry.updated_at - one.entry.updated_at);
+}
+
+/** The winner first. */
+function versionsOfKey({ memories }: ReplicaDocument, key: string): StandingVersion[] {
+  return memories.get(key).flatMap((entry, at) => {
+    const value = String(entry.value);
+    if (key !== PERSONAL_KEY && !beginsAsPersonal(value)) return [];
+    return [{ version: parseVersion(value), key, entry, isWinner: at === 0 }];
   });
+}
+
+function firstId([first]: readonly StandingVersion[]): string {
+  return first?.version.id ?? "";
 }
 
 /** The personal text as it counts. */
