@@ -23,7 +23,7 @@ const put = mistakesIn("daemon/files/tracked/put-by-git.ts", "long/pulled-unseen
 const makers = mistakesIn("daemon/git/commit-makers.ts", "long/pulled-unseen.test.ts");
 const stale = mistakesIn("daemon/git/commit-makers.ts", "long/pulled-stale.test.ts");
 const committed = mistakesIn("daemon/git/file-steps.ts", "unit/pulled-committed.test.ts");
-const between = mistakesIn("daemon/git/file-steps.ts", "unit/pulled-between.test.ts");
+const between = mistakesIn("daemon/git/file-steps.ts", "long/pulled-between.test.ts");
 const disputes = (file: string) => mistakesIn(file, "unit/pulled-disputes.test.ts");
 
 const met = mistakesIn("daemon/files/saves/meet-file.ts", "unit/first-meeting.test.ts");
@@ -378,13 +378,13 @@ export const FOLLOWED: readonly Mistake[] = [
     "const passed = isCommitted ? steps.slice(0, -1) : steps;",
     "const passed = isCommitted ? [] : steps;",
   ),
-  mistakesIn("daemon/files/tracked/passed-steps.ts", "unit/pulled-between.test.ts")(
+  mistakesIn("daemon/files/tracked/passed-steps.ts", "long/pulled-between.test.ts")(
     "what another history brings was there before",
     "what another history brings stays where the text of before is saved before a look",
     'const isPut = past?.relation === "elsewhere";',
     'const isPut = past?.relation === "anew";',
   ),
-  mistakesIn("daemon/files/tracked/passed-texts.ts", "unit/pulled-between.test.ts")(
+  mistakesIn("daemon/files/tracked/passed-texts.ts", "long/pulled-between.test.ts")(
     "what was pulled is in doubt though it stood there for a minute",
     "what a pull brought is in no doubt a minute after it, where a commit followed later",
     "over.some((each) => isSoon(at, each.at))",
@@ -402,7 +402,7 @@ export const FOLLOWED: readonly Mistake[] = [
     "fetched: isOthers(since) ? undefined : await this.#fetched(standing, file, at),",
     "fetched: undefined,",
   ),
-  mistakesIn("daemon/files/tracked/tracked-sight.ts", "unit/pulled-between.test.ts")(
+  mistakesIn("daemon/files/tracked/tracked-sight.ts", "long/pulled-between.test.ts")(
     "what somebody types is from a branch that was fetched",
     "what somebody deletes and types again is in no doubt though a branch that was fetched deletes it",
     "if (!(await isStaged(git, standing.file, file.content))) return undefined;",
