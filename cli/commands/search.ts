@@ -36,10 +36,10 @@ const HELP = `
 Finds what holds every word, in the key or the value, best match first, and shows the line that
 says most. A word stands for all that begin with it. Small and capital letters are the same, and
 so is an accent or none: oresund finds Øresund. A number is a word of its own: 2.3.1 finds v2.3.1.
-In Chinese, Japanese, Korean and Thai a word is found wherever it stands. All layers are searched, and, unless --layer names
-one, projects that are connected to this one; it says so if one of these is not on this machine.
-What was saved while no daemon ran is found, too. Where nothing holds every word, what holds some of them is shown, but not with
---json.
+In Chinese, Japanese, Korean and Thai a word is found wherever it stands. All layers are searched,
+and, unless --layer names one, projects that are connected to this one; it says so if one of these
+is not on this machine. What was saved while no daemon ran is found, too. Where nothing holds every
+word, what holds some of them is shown, but not with --json.
 
 Examples:
   memsync search npm build              what holds both words

@@ -29,7 +29,8 @@ export function unusedHere(
     {
       code: "daemon-another-token",
       detail:
-        "MEMSYNC_TOKEN is another token here than the running daemon's, which goes on with its own",
+        "MEMSYNC_TOKEN is another token here than the running daemon's, which goes on with its " +
+        "own",
       mend:
         "unset it here, or run `memsync stop` and `memsync start` to use it; for another user set " +
         "another MEMSYNC_HOME, too",
@@ -41,7 +42,9 @@ export function unusedHere(
 function anotherService(its: string | null): ShellNote {
   return {
     code: "daemon-another-service",
-    detail: `MEMSYNC_URL is another here than the running daemon's service, ${its ?? "the embedded one"}`,
+    detail:
+      "MEMSYNC_URL is another here than the running daemon's service, " +
+      (its ?? "the embedded one"),
     mend:
       "it goes on with that one: unset it here, or run `memsync stop` and `memsync start` to " +
       "change its service",

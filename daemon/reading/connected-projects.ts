@@ -40,7 +40,7 @@ export async function listConnected(
 interface ConnectedPair {
   readonly project: ProjectId;
   readonly other: ProjectId;
-  /** Then the other's document says so as well. */
+  /** Whether the other's document is here, and says so as well. */
   readonly isHere: boolean;
 }
 

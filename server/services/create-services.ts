@@ -1,26 +1,16 @@
 import type { World } from "../../shared/world.ts";
-import { listConnections, type ReadConnections } from "../stores/connection-store.ts";
+import { listConnections } from "../stores/connection-store.ts";
 import { createConnectionService } from "./connection-service.ts";
+import type { HostKnowledge } from "./host-knowledge.ts";
 import { createLiveService } from "./live-service.ts";
 import { createMemoryService } from "./memory-service.ts";
 import { dropOldAnswers } from "./once.ts";
 import { createProjectService } from "./project-service.ts";
 import type { ServiceStore } from "./service-store.ts";
-import type { RequestUsage, Services } from "./services.ts";
+import type { Services } from "./services.ts";
 import { createSessionService } from "./session-service.ts";
 import { createStatsService } from "./stats-service.ts";
 import { createSyncService } from "./sync-service.ts";
-import type { Withholding } from "./withholding.ts";
-
-/** What a host knows that is not in its replica. */
-export interface HostKnowledge {
-  readonly usage: RequestUsage;
-  readonly account: Services["account"];
-  /** Only where writes may be held. */
-  readonly withholding?: Withholding;
-  /** Only where others connect projects. */
-  readonly connections?: ReadConnections;
-}
 
 /** Every operation of the interface over one replica. */
 export function createServices(

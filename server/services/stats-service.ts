@@ -8,7 +8,7 @@ import { listProjects } from "../stores/project-store.ts";
 import { countSessions } from "../stores/session-store.ts";
 import type { ServiceTables } from "../stores/tables.ts";
 import { mayReach } from "./access.ts";
-import type { HostKnowledge } from "./create-services.ts";
+import type { HostKnowledge } from "./host-knowledge.ts";
 import type { ServiceStore } from "./service-store.ts";
 import type { Caller, Services } from "./services.ts";
 

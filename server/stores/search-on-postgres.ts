@@ -13,8 +13,8 @@ const KEY_COUNTS = 4;
 
 /**
  * Searches memories by the words that each row has of its own: those that contain every word of
- * `text`, or what begins with it. What a search of a file finds, this finds. Nothing is written, and
- * nobody waits.
+ * `text`, or what begins with it. What a search of a file finds, this finds. Nothing is written,
+ * and nobody waits.
  */
 export async function searchOnPostgres(
   db: Kysely<ServiceTables>,

@@ -2,7 +2,7 @@ import type { InTransaction } from "../../postgres/migrate.ts";
 import type { Statements } from "../../postgres/session.ts";
 import { spacedWords } from "../search/words.ts";
 
-/** So many memories are read and written by one transaction. */
+/** How many memories one transaction reads and writes. */
 const ROWS_AT_ONCE = 200;
 
 interface StoredMemory {

@@ -59,7 +59,7 @@ const WORD = new RegExp(
 );
 
 /** One letter of an alphabet or one figure: too much begins with it. Or the last stands alone. */
-const STANDS_FOR_ITSELF = new RegExp(`^ (?:\\p{Script=Latin}|\\p{N}) $|${ALONE} $`, "u");
+const STANDS_FOR_ITSELF = new RegExp(`^\\s(?:\\p{Script=Latin}|\\p{N})\\s$|${ALONE}\\s$`, "u");
 
 /** Letters that are not an ordinary one with an accent, and what people type for them. */
 const LETTERS: Readonly<Record<string, string>> = {

@@ -8,7 +8,7 @@ export interface KindOfRequest {
 
 const PROJECT = "proj_sized";
 const OTHER = "proj_other";
-/** So many memories and sessions are written again and again. */
+/** How many memories and sessions are written again and again. */
 const DIFFERENT = 10;
 
 const keyOf = (at: number) => `kind-${at % DIFFERENT}`;

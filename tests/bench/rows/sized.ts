@@ -133,10 +133,13 @@ async function spreadOf(database: string): Promise<string> {
   );
   const counts = rows.map(({ projects }) => projects);
   const sum = (of: readonly number[]) => of.reduce((all, each) => all + each, 0);
-  const share = (of: readonly number[]) => `${((100 * sum(of)) / sum(counts)).toFixed(0)} %`;
+  const firstOnes = (number: number) => {
+    const share = sum(counts.slice(0, number)) / sum(counts);
+    return `${(100 * share).toFixed(0)} %`;
+  };
   return (
-    `${counts.length} of ${whole(ACCOUNTS)} have any; the first has ${share(counts.slice(0, 1))}, ` +
-    `the first ten ${share(counts.slice(0, 10))}, the first hundred ${share(counts.slice(0, 100))} ` +
+    `${counts.length} of ${whole(ACCOUNTS)} have any; the first has ${firstOnes(1)}, ` +
+    `the first ten ${firstOnes(10)}, the first hundred ${firstOnes(100)} ` +
     "(account k has log(1 + 1/k) / log(accounts) of them, which is Zipf's law with exponent 1)"
   );
 }
