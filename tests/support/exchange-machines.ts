@@ -1,3 +1,4 @@
+import { expect } from "bun:test";
 import type { FollowedMachine } from "./followed-machines.ts";
 import { waitFor } from "./wait-for.ts";
 
@@ -35,4 +36,14 @@ export async function exchangeOverService(machines: readonly FollowedMachine[]):
   }
   const texts = new Set(await Promise.all(machines.map((machine) => machine.doc())));
   if (texts.size !== 1) throw new Error("the machines do not agree");
+}
+
+/** The texts of the conflicts that two machines list, which have to list the same ones. */
+export async function toldTexts([a, b]: readonly [FollowedMachine, FollowedMachine]): Promise<
+  string[][]
+> {
+  const listed = await a.listed();
+  expect(await b.listed()).toEqual(listed);
+  const all = (await a.conflicts()).filter(({ id }) => listed.includes(id));
+  return all.map(({ versions }) => versions.map(({ text }) => text));
 }

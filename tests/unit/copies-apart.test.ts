@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
-import { exchange, exchangeOverService } from "../support/exchange-machines.ts";
+import { exchange, exchangeOverService, toldTexts } from "../support/exchange-machines.ts";
 import { FollowedFolders } from "../support/followed-folders.ts";
 import type { FollowedMachine } from "../support/followed-machines.ts";
 
@@ -25,14 +25,6 @@ afterEach(() => lab.end());
 
 type Machines = readonly [FollowedMachine, FollowedMachine];
 type Exchange = (machines: readonly FollowedMachine[]) => Promise<void>;
-
-/** The texts of what both tell. */
-async function told([a, b]: Machines): Promise<string[][]> {
-  const listed = await a.listed();
-  expect(await b.listed()).toEqual(listed);
-  const all = (await a.conflicts()).filter(({ id }) => listed.includes(id));
-  return all.map(({ versions }) => versions.map(({ text }) => text));
-}
 
 async function met(
   base: string,
@@ -60,7 +52,7 @@ for (const [how, by] of [
         const both = await met(having(`${copy}\n`, `${copy}\n`), texts, by);
         const [a, b] = both;
         expect([await a.doc(), await b.doc()]).toEqual([having("", ""), having("", "")]);
-        expect(await told(both)).toEqual([[copy, copy]]);
+        expect(await toldTexts(both)).toEqual([[copy, copy]]);
         const [{ id, versions } = { id: "", versions: [] }] = await a.conflicts();
         const own = versions.findIndex(({ places: [place] }) => {
           return place?.behind.includes(nth === 0 ? "two" : "one");
@@ -68,7 +60,7 @@ for (const [how, by] of [
         await a.drain(await a.choiceOf(copy, id, own === 1));
         await exchange(both);
         expect([await a.doc(), await b.doc()]).toEqual([texts[nth] ?? "", texts[nth] ?? ""]);
-        expect(await told(both)).toEqual([]);
+        expect(await toldTexts(both)).toEqual([]);
       }
     });
 
@@ -113,7 +105,7 @@ for (const [what, base, ofA, ofB, text] of [
   test(`who ${what} has left nothing out untold`, async () => {
     const both = await met(base, [ofA, ofB], exchange);
     expect(await both[0].doc()).toBe(text);
-    expect(await told(both)).toEqual([]);
+    expect(await toldTexts(both)).toEqual([]);
   });
 
 test("who dismisses that both copies are gone wanted them gone", async () => {
@@ -123,7 +115,7 @@ test("who dismisses that both copies are gone wanted them gone", async () => {
   await both[0].dismiss(conflict?.id ?? "");
   await exchange(both);
   expect(await both[1].doc()).toBe(having("", ""));
-  expect(await told(both)).toEqual([]);
+  expect(await toldTexts(both)).toEqual([]);
 });
 
 test("what is gone in one place and in another is one question for each", async () => {
@@ -132,7 +124,7 @@ test("what is gone in one place and in another is one question for each", async 
   const texts = [having(list, line), having(line, list)] as const;
   const both = await met(having(line + list, line + list), texts, exchange);
   expect(await both[0].doc()).toBe(having("", ""));
-  const all = await told(both);
+  const all = await toldTexts(both);
   expect(all.length).toBe(2);
   expect(all).toContainEqual([LINE, LINE]);
   expect(all).toContainEqual([LIST, LIST]);
@@ -142,5 +134,5 @@ test("of sections that say the same under two names each deletes another: both a
   const [one, two] = [`## Setup\n\n${LIST}`, `## Installing\n\n${LIST}- restart it\n`];
   const texts = [having("", `${two}\n`), having(`${one}\n`, "")] as const;
   const both = await met(having(`${one}\n`, `${two}\n`), texts, exchangeOverService);
-  expect(await told(both)).toEqual([[two, one]]);
+  expect(await toldTexts(both)).toEqual([[two, one]]);
 });

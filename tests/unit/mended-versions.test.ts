@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
-import { exchange } from "../support/exchange-machines.ts";
+import { exchange, toldTexts } from "../support/exchange-machines.ts";
 import { LONG_MS } from "../support/followed-clones.ts";
 import { FollowedFolders } from "../support/followed-folders.ts";
 import type { FollowedMachine } from "../support/followed-machines.ts";
@@ -24,20 +24,12 @@ afterEach(() => lab.end());
 
 type Machines = readonly [FollowedMachine, FollowedMachine];
 
-/** The texts of what both tell. */
-async function told([a, b]: Machines): Promise<string[][]> {
-  const listed = await a.listed();
-  expect(await b.listed()).toEqual(listed);
-  const all = (await a.conflicts()).filter(({ id }) => listed.includes(id));
-  return all.map(({ versions }) => versions.map(({ text }) => text));
-}
-
 /** Two that disagree about a line, for long, and of whom one edits the text then. */
 async function edited(how: "savedStale" | "savedApart", text: string): Promise<Machines> {
   const both = await lab[how](having("- npm run check\n"), [having(ALL), having(ONE)]);
   await exchange(both);
   for (const each of both) await each.pass(LONG_MS);
-  expect(await told(both)).toEqual([[ALL, ONE]]);
+  expect(await toldTexts(both)).toEqual([[ALL, ONE]]);
   await both[0].save(text);
   await exchange(both);
   return both;
@@ -51,12 +43,12 @@ for (const how of ["savedStale", "savedApart"] as const)
     test(`who mends ${what} has chosen none of two versions ${how}`, async () => {
       for (const chosen of [ALL, ONE].map(mended)) {
         const both = await edited(how, mended(having(ALL, ONE)));
-        expect(await told(both)).toEqual([[ALL, ONE].map(mended)]);
+        expect(await toldTexts(both)).toEqual([[ALL, ONE].map(mended)]);
         const [, b] = both;
         await b.drain(await b.choiceOf(chosen));
         await exchange(both);
         expect(await b.doc()).toBe(`${mended(RUN)}${chosen}${mended(OTHER)}`);
-        expect(await told(both)).toEqual([]);
+        expect(await toldTexts(both)).toEqual([]);
       }
     });
 
@@ -66,5 +58,5 @@ for (const [what, lines] of [
   ["writes two lines that may be of either", ["- npm run check this\n", "- npm run check that\n"]],
 ] as const)
   test(`who ${what} has chosen`, async () => {
-    expect(await told(await edited("savedApart", having(...lines)))).toEqual([]);
+    expect(await toldTexts(await edited("savedApart", having(...lines)))).toEqual([]);
   });

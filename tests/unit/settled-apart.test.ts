@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
-import { exchange, exchangeOverService } from "../support/exchange-machines.ts";
+import { exchange, exchangeOverService, toldTexts } from "../support/exchange-machines.ts";
 import { LONG_MS } from "../support/followed-clones.ts";
 import { FollowedFolders } from "../support/followed-folders.ts";
 import type { FollowedMachine } from "../support/followed-machines.ts";
@@ -26,14 +26,6 @@ afterEach(() => lab.end());
 
 type Machines = readonly [FollowedMachine, FollowedMachine];
 
-/** The texts of what both tell. */
-async function told([a, b]: Machines): Promise<string[][]> {
-  const listed = await a.listed();
-  expect(await b.listed()).toEqual(listed);
-  const all = (await a.conflicts()).filter(({ id }) => listed.includes(id));
-  return all.map(({ versions }) => versions.map(({ text }) => text));
-}
-
 async function waitLong(machines: Machines): Promise<void> {
   for (const each of machines) await each.pass(LONG_MS);
 }
@@ -43,7 +35,7 @@ async function disagreeing(how: "savedStale" | "savedApart"): Promise<Machines> 
   const both = await lab[how](having(LINE), [having(ALL), having(ONE)]);
   await exchange(both);
   await waitLong(both);
-  expect(await told(both)).toEqual([[ALL, ONE]]);
+  expect(await toldTexts(both)).toEqual([[ALL, ONE]]);
   return both;
 }
 
@@ -56,11 +48,11 @@ for (const how of ["savedStale", "savedApart"] as const)
       await b.save(having(ONE));
       await exchangeOverService(first === "a" ? [a, b] : [b, a]);
       expect([await a.doc(), await b.doc()]).toEqual([having(), having()]);
-      expect(await told(both)).toEqual([[ALL, ONE]]);
+      expect(await toldTexts(both)).toEqual([[ALL, ONE]]);
       await b.drain(await b.choiceOf(ONE));
       await exchange(both);
       expect(await a.doc()).toBe(having(ONE));
-      expect(await told(both)).toEqual([]);
+      expect(await toldTexts(both)).toEqual([]);
     });
 
 test("what both have taken out is settled by whoever writes one of the versions again", async () => {
@@ -72,7 +64,7 @@ test("what both have taken out is settled by whoever writes one of the versions 
   await waitLong(both);
   await a.save(having(ONE));
   await exchange(both);
-  expect(await told(both)).toEqual([]);
+  expect(await toldTexts(both)).toEqual([]);
 });
 
 test("of lines that stand at two places each takes out another one: they can be chosen", async () => {
@@ -88,11 +80,11 @@ test("of lines that stand at two places each takes out another one: they can be 
   await b.save(texts[1]);
   await exchange(both);
   expect(await a.doc()).toBe(moved.join(""));
-  expect(await told(both)).toEqual([[MOVED, MOVED]]);
+  expect(await toldTexts(both)).toEqual([[MOVED, MOVED]]);
   await b.drain(await b.choiceOf(MOVED));
   await exchange(both);
   expect(texts as readonly string[]).toContain(await a.doc());
-  expect(await told(both)).toEqual([]);
+  expect(await toldTexts(both)).toEqual([]);
 });
 
 const BUILD = "- npm run build\n";
@@ -127,7 +119,7 @@ for (const how of ["savedStale", "savedApart"] as const)
       await exchangeOverService(both);
       await waitLong(both);
       await exchange(both);
-      expect(await told(both)).toContainEqual([ALL, ONE]);
+      expect(await toldTexts(both)).toContainEqual([ALL, ONE]);
       expect(await a.doc()).toContain(written);
       // What one has written in their place is in neither version: whoever reads it takes it out.
       if (written !== "") await b.save(having());
@@ -135,7 +127,7 @@ for (const how of ["savedStale", "savedApart"] as const)
       await b.drain(await b.choiceOf(ONE));
       await exchange(both);
       expect(await a.doc()).toContain(ONE);
-      expect(await told(both)).not.toContainEqual([ALL, ONE]);
+      expect(await toldTexts(both)).not.toContainEqual([ALL, ONE]);
     });
 
 const LINT = "- npm run lint please\n";
@@ -153,12 +145,12 @@ for (const [what, versions, elsewhere] of [
     const [a, b] = both;
     await exchange(both);
     await waitLong(both);
-    expect(await told(both)).toEqual([[...versions]]);
+    expect(await toldTexts(both)).toEqual([[...versions]]);
     await a.save(ofA ?? "");
     await b.save(ofB ?? "");
     await exchange(both);
     expect(await a.doc()).not.toContain(`${BUILD}- npm run check`);
-    expect(await told(both)).toEqual([[...versions]]);
+    expect(await toldTexts(both)).toEqual([[...versions]]);
   });
 
 for (const [what, how, ofA, ofB, text, left] of [
@@ -183,7 +175,7 @@ for (const [what, how, ofA, ofB, text, left] of [
     await b.save(ofB);
     await exchange(both);
     expect(await a.doc()).toBe(text);
-    expect(await told(both)).toEqual(left.map((each) => [...each]));
+    expect(await toldTexts(both)).toEqual(left.map((each) => [...each]));
   });
 
 test("who mends the other's version beside an own one has chosen both, of which another took one out", async () => {
@@ -193,5 +185,5 @@ test("who mends the other's version beside an own one has chosen both, of which 
   await b.save(having(NOW, ONE));
   await exchange(both);
   expect(await a.doc()).toBe(having(NOW));
-  expect(await told(both)).toEqual([[ALL, ONE]]);
+  expect(await toldTexts(both)).toEqual([[ALL, ONE]]);
 });

@@ -132,12 +132,13 @@ export async function readToldSave(
   return isTold ? last.kept_at : undefined;
 }
 
+function savesOf(db: Db, documentId: number, dir: string) {
+  return db.selectFrom("saves").where("document_id", "=", documentId).where("dir", "=", dir);
+}
+
 async function readLast(db: Db, documentId: number, dir: string) {
-  return await db
-    .selectFrom("saves")
+  return await savesOf(db, documentId, dir)
     .select(["id", "revision", "outcome", "saved_at", "kept_at"])
-    .where("document_id", "=", documentId)
-    .where("dir", "=", dir)
     .orderBy("id", "desc")
     .executeTakeFirst();
 }
@@ -192,11 +193,8 @@ async function findOvertaken(
   { id }: OpenDocument,
   { dir, savedAt, revision }: Pick<KeptSave, "dir" | "savedAt"> & { readonly revision: string },
 ) {
-  return await db
-    .selectFrom("saves")
+  return await savesOf(db, id, dir)
     .select(["id", "saved_at"])
-    .where("document_id", "=", id)
-    .where("dir", "=", dir)
     .where("outcome", "=", "overtaken")
     .where("saved_at", "=", Math.round(savedAt))
     .where("revision", "=", revision)
