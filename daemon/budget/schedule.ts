@@ -5,15 +5,13 @@ import type { SyncUnit } from "./sync-units.ts";
 /** Two calls about one unit are at least this far apart, so that quick writes share a call. */
 export const CALL_DISTANCE_MS = 1000;
 
-/**
- * A unit that was just linked waits this long for more, so that one call carries all of them; the
- * second figure is the longest wait. Where more are known to be on their way, the third is the
- * longest wait for the next of them, for a busy machine links a folder in seconds, and the last one
- * for all of them: counted from the first, whatever comes after it.
- */
+/** A unit that was just linked waits this long for more, so that one call carries all of them. */
 const GATHER_MS = 500;
+/** Each further unit begins that wait anew. The first one waits for no longer than this. */
 const GATHER_MS_MAX = 5000;
+/** More are known to be on their way: the next one may take this long, for a busy machine. */
 const NEXT_MS_MAX = 10_000;
+/** And the last one this long, counted from the first. */
 const GATHER_ON_MS_MAX = 120_000;
 
 /** Backoff: full jitter over a span that doubles with each failure. */

@@ -169,7 +169,7 @@ async function applyMemory(
   made.set(place, entriesMade(document, key));
 }
 
-/** A write behind it has seen what it made. */
+/** What the dismissal makes of the key is kept, as later writes of the inbox have seen it. */
 function applyDismissal(
   open: OpenDocument,
   { write, made }: { readonly write: LosersDismissal; readonly made: Map<string, EntryId[]> },

@@ -18,7 +18,7 @@ const PRIVATE_FILE = 0o600;
 const LOCK_TRIES = 50;
 const LOCK_TRY_MS = 100;
 
-/** Tokens by their ids; see `tokenIdOf`. */
+/** Tokens by the ids under which `TokenStore` keeps them. */
 type Tokens = Readonly<Record<string, string>>;
 
 /** Reads one token from the file; undefined where it has none with this id. */

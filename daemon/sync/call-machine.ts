@@ -94,7 +94,7 @@ export function isFree({ phase }: CallState): boolean {
   return phase === "resting" || phase === "waiting";
 }
 
-/** The state after an event, and what to do. */
+/** Takes an event. The caller carries out the effects, in their order. */
 export function stepCall(state: CallState, event: CallEvent): CallStep {
   switch (event.kind) {
     case "next":
