@@ -214,19 +214,28 @@ async function runImport(env: Environment, named: string, flags: ImportFlags): P
     () => progress.end(),
   );
   if (json) sayJson({ ...result, notes_left_out: leftOut });
-  else sayResult(result, leftOut);
+  else sayResult(home, result, leftOut);
+}
+
+/** What an import is of, in words. */
+function importedFrom({ projects, user, global }: PortableHome): string {
+  const own = Object.entries({ user, global }).filter(([, { memories }]) => memories.length > 0);
+  const layers = own.map(([layer]) => layer).join(" and ");
+  if (projects.length === 0) return layers === "" ? "nothing" : `memories of ${layers}`;
+  const memories = `memories of ${count(projects.length, "project", "projects")}`;
+  return layers === "" ? memories : `${memories}, and of ${layers}`;
 }
 
 function sayResult(
-  { created, updated, unchanged, held, left_held, left_out, texts, projects }: ImportResult,
+  home: PortableHome,
+  { created, updated, unchanged, held, left_held, left_out, texts }: ImportResult,
   leftOut: readonly LeftOutNote[],
 ) {
   for (const { name, reason } of leftOut) sayAside(`not imported, ${name}: ${reason}`);
   const counts = `${created} created, ${updated} updated, ${unchanged} unchanged`;
   const documents = texts > 0 ? `; ${count(texts, "document", "documents")} changed` : "";
   const omitted = leftOut.length > 0 ? `; ${count(leftOut.length, "note", "notes")} left out` : "";
-  const into = count(projects, "project", "projects");
-  saySentence(`imported memories of ${into}, user and global: ${counts}${documents}${omitted}`);
+  saySentence(`imported ${importedFrom(home)}: ${counts}${documents}${omitted}`);
   if (held > 0) sayAside(`${held} held for looking like secrets: \`memsync held\` shows them`);
   if (left_held > 0) {
     const texts = count(left_held, "held text is", "held texts are");
