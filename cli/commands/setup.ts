@@ -177,7 +177,15 @@ function showAll(steps: readonly SetupStep[], flags: SetupFlags): void {
   const lines = steps.flatMap((step) => [step.file.path, ...rowsOf(step, flags)]);
   const height = lines.flatMap((row) => wrapped(row, columns ?? Infinity, 0)).length;
   const isBrief = rows !== undefined && height > rows - ROWS_FOR_OTHERS && !flags.details;
-  for (const step of steps) show(step, { ...flags, isBrief });
+  const idle = new Set<string>();
+  for (const step of steps) {
+    // Two steps may be about one file, of which nothing else is said.
+    const line = idleLine(step, flags.remove ?? false);
+    if (line !== undefined && idle.has(line)) continue;
+    if (line === undefined) show(step, { ...flags, isBrief });
+    else sayRows([line]);
+    idle.add(line ?? "");
+  }
   if (isBrief) sayAside("--details shows each entry whole");
 }
 
@@ -199,18 +207,25 @@ function briefOf(step: SetupStep, { remove = false }: SetupFlags): string {
   return `${remove ? "-" : "+"} ${changed.map(({ keys }) => keys.at(-1)).join(", ")}`;
 }
 
-/** A file, and what it gets or loses. */
+function placeShown({ assistant, file }: SetupStep): string {
+  return `${styled("bold", assistant.name)}  ${tilde(file.path)}`;
+}
+
+/** What is said of a file that gets and loses nothing; undefined of others. */
+function idleLine(step: SetupStep, remove: boolean): string | undefined {
+  const { read } = step;
+  if (read.kind === "unreadable" || hasWork(step)) return undefined;
+  const hasOwn = (remove ? stayingIn(step) : read.other).length > 0;
+  return `${placeShown(step)}  ${styled("dim", stateShown(hasOwn, remove))}`;
+}
+
+/** A file that can't be read, or what it gets or loses. */
 function show(step: SetupStep, flags: SetupFlags & { readonly isBrief: boolean }): void {
-  const { remove = false, isBrief } = flags;
-  const { assistant, file, read } = step;
-  const place = `${styled("bold", assistant.name)}  ${tilde(file.path)}`;
+  const { isBrief } = flags;
+  const { read } = step;
+  const place = placeShown(step);
   if (read.kind === "unreadable") {
     sayRows([`${place}  ${styled("yellow", "left alone:")} ${visible(read.why)}`]);
-    return;
-  }
-  if (!hasWork(step)) {
-    const hasOwn = (remove ? stayingIn(step) : read.other).length > 0;
-    sayRows([`${place}  ${styled("dim", stateShown(hasOwn, remove))}`]);
     return;
   }
   if (isBrief) {
