@@ -47,6 +47,7 @@ function covers(
   if (REPLACING.includes(kind) && other.kind === "set-aside") {
     return coversAside(versions, other, standing);
   }
+  if (kind === "twice" && other.kind === "moved") return coversMoved(versions, other, standing);
   if (![kind, other.kind].every((each) => REPLACING.includes(each))) return false;
   const [one, two] = versions;
   const [first, second] = other.versions;
@@ -69,6 +70,20 @@ function coversAside(
   const put = aside.versions.flatMap((each) => (each === stood ? [] : plainLines(each.text)));
   if (put.some(hasWord)) return false;
   return versions.some((version) => isPart(stood, version, standing));
+}
+
+/**
+ * Whether lines of which it was asked where they should stand once stand at two places by now: then
+ * it is asked which of these is to stay.
+ */
+function coversMoved(
+  versions: TextConflictRecord["versions"],
+  moved: TextConflictRecord,
+  standing: Standing,
+): boolean {
+  const told = new Set(versions.flatMap(({ text }) => plainLines(text)));
+  const lines = moved.versions.flatMap(({ text }) => plainLines(text)).filter(hasWord);
+  return lines.length > 0 && lines.every((line) => told.has(line) && (standing.get(line) ?? 0) > 1);
 }
 
 /**
