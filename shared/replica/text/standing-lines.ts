@@ -1,3 +1,4 @@
+import { hasWord } from "./line-diff.ts";
 import { plainLines } from "./text-form.ts";
 
 /** Whether these whole lines occur together in a text, in order. */
@@ -12,10 +13,10 @@ export function holdsLines(content: string, lines: string): boolean {
   return true;
 }
 
-/** Whether any of these lines, except blank ones, occurs in a text. */
+/** Whether any of these lines that says something occurs in a text. */
 export function holdsAnyLine(content: string, lines: string): boolean {
   const there = new Set(plainLines(content));
-  return plainLines(lines).some((line) => line.trim() !== "" && there.has(line));
+  return sayingLines(lines).some((line) => there.has(line));
 }
 
 /** Whether each of these lines, except blank ones, occurs anywhere in a text. */
@@ -24,9 +25,19 @@ export function holdsEachLine(content: string, lines: string): boolean {
   return plainLines(lines).every((line) => line.trim() === "" || there.has(line));
 }
 
-/** Whether one of these lines, except blank ones, occurs in a text more than once. */
+/** Whether one of these lines that says something occurs in a text more than once. */
 export function standsTwice(content: string, lines: string): boolean {
   const there = plainLines(content);
   const counted = (line: string) => there.filter((each) => each === line).length;
-  return plainLines(lines).some((line) => line.trim() !== "" && counted(line) > 1);
+  return sayingLines(lines).some((line) => counted(line) > 1);
+}
+
+/**
+ * Those with a word: a rule, a bracket or a fence stands all over a text, and that one of them does
+ * says nothing of these. Where none has a word, all but blank ones.
+ */
+function sayingLines(lines: string): string[] {
+  const all = plainLines(lines);
+  const saying = all.filter(hasWord);
+  return saying.length > 0 ? saying : all.filter((line) => line.trim() !== "");
 }
