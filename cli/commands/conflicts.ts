@@ -38,6 +38,7 @@ import {
   conflictRow,
 } from "../views/conflict-view.ts";
 import { timeShown } from "../views/version-view.ts";
+import { agreeToDelete, agreeToReplace } from "../writes/agree-to-instructions.ts";
 import { agreeToAudience } from "../writes/audience.ts";
 import { chooseVersion } from "../writes/choose-version.ts";
 import { dismissal, keepAll } from "../writes/dismiss-conflict.ts";
@@ -87,7 +88,7 @@ export function addConflictCommands(program: Command, env: Environment): void {
     .description("print both versions, with when and where they were written")
     .addHelpText("after", HELP)
     .action((id: string, _: Options, command: Command) => show(env, id, command.optsWithGlobals()));
-  withJson(conflicts.command("choose <id> <version>"))
+  withAgreement(withJson(conflicts.command("choose <id> <version>")))
     .description("leave only this version there, and settle the conflict")
     .addHelpText("after", HELP)
     .action((id: string, version: string, _: Options, command: Command) =>
@@ -299,7 +300,9 @@ async function restoreMemory(
   const remote = layer === "project" ? undefined : document.remote;
   const place = { layer, document: name, account, remote };
   await agreeToAudience(env, place, { done: "restored", options });
-  return await saveMemory(env, place, { key: losing.key, value: losing.value });
+  const { key, value } = losing;
+  const guard = await agreeToReplace(env, place, { key, value, done: "restored", options });
+  return await saveMemory(env, place, { key, value, options: { guard } });
 }
 
 /**
@@ -400,6 +403,7 @@ async function settleDeletion(
   const { id, document, deletion } = conflict;
   const { key } = deletion;
   const along = isDeleted ? await otherLosers(env, conflict) : [];
+  if (isDeleted) await agreeToDelete(env, document, { key, options });
   let leftHeld: LeftHeld | undefined;
   if (isDeleted) leftHeld = await deleteContested(env, conflict);
   else await dismissIn(env, conflict);
@@ -430,6 +434,9 @@ async function settleMoved(
     throw new UsageError(
       `choose 1 to ${last}: \`memsync conflicts show ${id}\` says what each of them is`,
     );
+  }
+  for (const { document: place } of leftBy(conflict, chosen)) {
+    await agreeToDelete(env, place, { key, options });
   }
   const left: LeftHeld[] = [];
   await writeToInbox(env.home, async (db) => {

@@ -31,6 +31,7 @@ import {
 } from "../screen/output.ts";
 import { readStdinText } from "../screen/stdin.ts";
 import { layerShown, memoryJson, valueLine } from "../views/memory-view.ts";
+import type { agreeToReplace } from "../writes/agree-to-instructions.ts";
 import { agreeToAudience, audienceShown, sayAudience } from "../writes/audience.ts";
 import { type WriteGuard, writeMemory } from "../writes/inbox-write.ts";
 import { sayLeftHeld } from "../writes/left-held.ts";
@@ -105,7 +106,7 @@ async function save(
 ) {
   const place = await withLocal(env, (db) => targetOf(env, db, options));
   await agreeToAudience(env, place, { done: "saved", options });
-  const guard = await agreeToOwn(env, place, { key, value, options });
+  const guard = await agreeToOwn(env, place, { key, value, done: "saved", options });
   const isNew = value === "" && !(await isThere(env, place, key));
   const { leftHeld } = await saveMemory(env, place, { key, value, options: { ...options, guard } });
   if (leftHeld) sayAside(sayLeftHeld(leftHeld));
@@ -132,11 +133,11 @@ async function save(
 async function agreeToOwn(
   env: Environment,
   place: MemoryPlace,
-  write: { readonly key: string; readonly value: string; readonly options: WriteOptions },
+  write: Parameters<typeof agreeToReplace>[2],
 ): Promise<WriteGuard | undefined> {
   if (place.layer !== "user") return undefined;
-  const { agreeToReplace } = await import("../writes/agree-to-instructions.ts");
-  return await agreeToReplace(env, place, { ...write, done: "saved" });
+  const { agreeToReplace: agree } = await import("../writes/agree-to-instructions.ts");
+  return await agree(env, place, write);
 }
 
 async function isThere(env: Environment, place: MemoryPlace, key: string): Promise<boolean> {
@@ -228,7 +229,8 @@ async function remove(env: Environment, key: string, options: WriteOptions): Pro
     throw (await elsewhere(env, key, { options, place })) ?? noMemory(key, known);
   }
   await agreeToAudience(env, place, { done: "deleted", options });
-  const written = await writeMemory(env.home, place, { key, value: undefined });
+  const guard = await agreeToOwn(env, place, { key, value: "", done: "deleted", options });
+  const written = await writeMemory(env.home, place, { key, value: undefined, guard });
   if (!written) throw noMemory(key, known);
   if (written.leftHeld) sayAside(sayLeftHeld(written.leftHeld));
   await sayIfOutOfReach(env, place);

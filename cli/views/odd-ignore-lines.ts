@@ -6,14 +6,14 @@ import { toned } from "../screen/tones.ts";
 const SHOWN_MAX = 3;
 
 /** The status lines about lines of ignored names; none where each says what it means. */
-export function oddIgnoreLines(lines: readonly OddIgnoreLine[]): string[] {
-  return lines.length === 0 ? [] : oddLinesShown(lines).map(besideWord);
+export function oddIgnoreLines(lines: readonly OddIgnoreLine[], max = SHOWN_MAX): string[] {
+  return lines.length === 0 ? [] : oddLinesShown(lines, max).map(besideWord);
 }
 
 /** The same as sentences. */
-export function oddLinesShown(lines: readonly OddIgnoreLine[]): string[] {
+export function oddLinesShown(lines: readonly OddIgnoreLine[], max = SHOWN_MAX): string[] {
   return [...Map.groupBy(lines, ({ file }) => file)].flatMap(([file, all]) => {
-    const shown = all.slice(0, SHOWN_MAX).map(({ note }) => `${tilde(file)}: ${note}`);
+    const shown = all.slice(0, max).map(({ note }) => `${tilde(file)}: ${note}`);
     const left = all.length - shown.length;
     return left > 0 ? [...shown, `${tilde(file)}: ${left} more such lines`] : shown;
   });

@@ -84,7 +84,7 @@ function fewerAndFewer<Item>(items: readonly Item[]): (readonly Item[])[] {
 
 /** The complete status in lines that fit the screen's width, if there is a screen. */
 export function wholeOnScreen(status: DaemonStatus, view: StatusView = {}): string[] {
-  return laidOut(tonedStatusLines(status, view), screenOf());
+  return laidOut(tonedStatusLines(status, { ...view, all: true }), screenOf());
 }
 
 /** The first of these texts that fits on the screen; each is shorter than the one before. */

@@ -51,6 +51,8 @@ export interface StatusView {
   readonly calm?: boolean;
   /** Leaves out the gateway, and layers that are synced and say nothing else. */
   readonly short?: boolean;
+  /** Nothing is counted that can be named. */
+  readonly all?: boolean;
   /** A line about the projects that are left out. */
   readonly rest?: string;
   /** The projects that are left out: what is held of them has their names all the same. */
@@ -96,7 +98,7 @@ export function tonedStatusLines(status: DaemonStatus, view: StatusView = {}): s
     ...memoryFolderLines("serena", status.serena, named),
     ...memoryFolderLines("rules", status.rules, named),
     ...personalLines(status.personal),
-    ...oddIgnoreLines(status.ignore_lines),
+    ...oddIgnoreLines(status.ignore_lines, view.all ? status.ignore_lines.length : undefined),
   ].map(visible);
 }
 

@@ -4,6 +4,7 @@ import { PERSONAL_MARK } from "../../daemon/home/personal-mark.ts";
 import type { DaemonTables } from "../../daemon/home/tables.ts";
 import { type LocalMemory, readLocalMemories } from "../../daemon/reading/local-memories.ts";
 import { personalMemories } from "../../daemon/reading/personal-keys.ts";
+import type { LocalDocument } from "../local/local-documents.ts";
 import type { Environment } from "../place/environment.ts";
 import { type MemoryPlace, withLocal } from "../place/place.ts";
 import { agreeTo } from "../screen/agree.ts";
@@ -49,6 +50,16 @@ export async function agreeToReplace(
       `your own instructions have changed just now, and nothing was ${done}: try again`,
     );
   };
+}
+
+/** The same for a memory of any document that a command deletes beside what it is about. */
+export async function agreeToDelete(
+  env: Environment,
+  { layer, name, account }: Pick<LocalDocument, "layer" | "name" | "account">,
+  { key, options }: Pick<Asking, "options"> & { readonly key: string },
+): Promise<void> {
+  const place = { layer, document: name, account, remote: undefined };
+  await agreeToReplace(env, place, { key, value: "", done: "deleted", options });
 }
 
 /**

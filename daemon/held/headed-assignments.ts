@@ -1,34 +1,44 @@
 import type { TableAssignment } from "./table-assignments.ts";
 
 /** What is for everybody, changes with each request, or is no secret's key at all. */
-const NO_SECRET =
-  /(?<![a-z])(?:cache|continuation|csrf|cursor|design|foreign|gpg|host|idempotency|lock|next|page|pgp|primary|pub(?:lic|lishable)?|release|sync|xsrf)(?![a-z])/i;
+const NO_SECRET = new RegExp(
+  "(?<![a-z])(?:cache|continuation|csrf|cursor|design|foreign|gpg|host|idempotency|lock|next|" +
+    "page|pgp|primary|pub(?:lic|lishable)?|release|sync|xsrf)(?![a-z])",
+  "i",
+);
 
-/** Words that stand behind their name, or in front of what it is for: `Clés`, `Schlüssel der API`. */
+/** Words that stand behind their name, or before what it is for: `Clés`, `Schlüssel der API`. */
 const KEYS =
-  "(?:api[ _-]?)?schl(?:ü|ue)ssel|jetons?|cl(?:é|e)s?|claves?|llaves?|chaves?|chiav[ei]|sleutels?|" +
-  "zugangsdaten|zugangs(?:schl(?:ü|ue)ssel|token)|geheimnisse?|identifiants|credenciales|" +
-  "credenciais|credenziali|segret[io]|secretos?|segredos?|geheimen|credentials?|creds|secrets?";
+  "(?:api[ _-]?)?schl(?:ü|ue)ssel|jetons?|cl(?:é|e)s?|claves?|llaves?|chaves?|chiav[ei]|" +
+  "sleutels?|zugangsdaten|zugangs(?:schl(?:ü|ue)ssel|token)|geheimnisse?|identifiants|" +
+  "credenciales|credenciais|credenziali|segret[io]|secretos?|segredos?|geheimen|credentials?|" +
+  "creds|secrets?";
 /** In English a word behind makes something else of it: `Key findings`, `Token usage`. */
 const ENGLISH_KEYS = "(?:[a-z]+[ _-])?(?:keys?|tokens?)";
 const BEHIND =
-  "(?=[*_`]{0,2}[ \\t]{0,5}(?:$|[,;:.!?()\\[\\]/|&+–—-]|(?:for|of|on|to|in|at|from|by|used|and|we|und|für)\\b))";
+  "(?=[*_`]{0,2}[ \\t]{0,5}(?:$|[,;:.!?()\\[\\]/|&+–—-]|" +
+  "(?:for|of|on|to|in|at|from|by|used|and|we|und|für)\\b))";
 const NAME = new RegExp(
   `(?<![\\p{L}\\d])(?:(?:${KEYS})(?![\\p{L}\\d])|(?:${ENGLISH_KEYS})(?![\\p{L}\\d])${BEHIND}|` +
     "(?:access|admin|api|app|auth|bot|client|deploy|secret|service|signing)[ _-](?:key|token)s?)",
   "iu",
 );
-const ANY_NAME =
-  /schl(?:ü|ue)ssel|jeton|cl[ée]|clave|llave|chave|chiav|sleutel|key|token|[cs]e[cg]r|cred|zugang|gehei|identif/i;
+const ANY_NAME = new RegExp(
+  "schl(?:ü|ue)ssel|jeton|cl[ée]|clave|llave|chave|chiav|sleutel|key|token|[cs]e[cg]r|cred|" +
+    "zugang|gehei|identif",
+  "i",
+);
 
 const HEADING = /^[ \t>]{0,10}(#{1,6})[ \t]+(.{1,200}?)[ \t#]*$/;
 /** A line in bold alone, and one that says by a colon that something follows. */
 const BOLD = /^[ \t>]{0,10}(?:\*\*|__)([^*_]{1,120})(?:\*\*|__):?[ \t]*$/;
-const ANNOUNCED =
-  /^([ \t>]{0,20})(?:[-+*•]|\d{1,3}[.)])?[ \t]{0,4}([^\n]{1,120}?)["*_]{0,2}:[*_]{0,2}[ \t]*[{[]?[ \t]*$/;
+const ITEM = "^[ \\t>]{0,20}(?:[-+*•]|\\d{1,3}[.)])?[ \\t]{0,4}";
+const ANNOUNCED = new RegExp(`${ITEM}([^\\n]{1,120}?)["*_]{0,2}:[*_]{0,2}[ \\t]*[{[]?[ \\t]*$`);
 /** A line of a list, or of a file of settings, with its value at the end. */
-const NAMED_VALUE =
-  /^[ \t>]{0,20}(?:[-+*•]|\d{1,3}[.)])?[ \t]{0,4}(.{1,100}?)[*_`]{0,3}[ \t]{0,5}(?::|=|→|->|=>|[ \t][-–—][ \t])[*_]{0,2}[ \t]{0,5}["'`]?([\w+/.~-]{16,512}={0,2})["'`]?[*_]{0,2}[.,;]?[ \t]*$/;
+const NAMED_VALUE = new RegExp(
+  `${ITEM}(.{1,100}?)[*_\`]{0,3}[ \\t]{0,5}(?::|=|→|->|=>|[ \\t][-–—][ \\t])[*_]{0,2}[ \\t]{0,5}` +
+    "[\"'`]?([\\w+/.~-]{16,512}={0,2})[\"'`]?[*_]{0,2}[.,;]?[ \\t]*$",
+);
 /** What may be a key, whatever stands around it in a section of keys. */
 const VALUES = /(?<![\w+/.~:@$%-])[\w+/.~-]{16,512}={0,2}(?![\w+/=(\\:@-])/g;
 /** How far what a line announces may be from it. */
@@ -59,7 +69,7 @@ export function headedAssignments(text: string): TableAssignment[] {
       announcedUntil = -1;
       continue;
     }
-    const [, , announced] = ANNOUNCED.exec(each) ?? [];
+    const [, announced] = ANNOUNCED.exec(each) ?? [];
     if (announced !== undefined && namesKey(announced)) {
       announcedUntil = line + ANNOUNCED_LINES;
       continue;

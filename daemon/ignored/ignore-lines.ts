@@ -63,7 +63,7 @@ function withoutEnd(line: string): string {
  */
 function readingsOf(line: string): string[] {
   const shown = line.replace(/\p{Cf}/gu, "").trimStart();
-  const [, beforeComment = shown] = /^(.*?\S)\s+#/.exec(shown) ?? [];
+  const [, beforeComment = shown, remark = ""] = /^(.*?\S)\s+#(.*)$/.exec(shown) ?? [];
   const [, inQuotes] = /^["'`]([^"'`]+)["'`]?[,;]?$/.exec(beforeComment) ?? [];
   const whole = inQuotes ?? beforeComment;
   const parts = [BETWEEN_LONG_NAMES, BETWEEN_NAMES].flatMap((signs) => whole.split(signs));
@@ -73,9 +73,11 @@ function readingsOf(line: string): string[] {
         .flatMap(expanded)
         .filter(isName)
     : [];
+  // A path in a remark may be meant as well: what stays here in vain can be seen.
+  const remarked = remark.split(BETWEEN_NAMES).filter((each) => /\/\w|\.[a-z]{2,4}$/i.test(each));
   const files = [whole, ...names].flatMap((each) => /^(.*\.mdc?)\/\**$/i.exec(each)?.[1] ?? []);
   // What is no name by itself says nothing more than its parts.
-  const readings = [...(isOdd(whole) ? [] : [whole]), ...names, ...files];
+  const readings = [...(isOdd(whole) ? [] : [whole]), ...names, ...files, ...remarked];
   return [...new Set(readings)].filter((each) => each !== line);
 }
 
@@ -134,9 +136,13 @@ function pathFrom(given: string, dir: string | undefined): string {
   return `${isFromRoot ? "/" : ""}${left.join("/")}${isFolder ? "/" : ""}`;
 }
 
-/** With a backslash that stands between names, and not before a sign that it takes the sense of. */
+/**
+ * With a backslash that stands between names, and not before a sign that it takes the sense of. On
+ * a Mac `/tmp` is a link to `/private/tmp`, and a folder's own path has the latter.
+ */
 function slashed(path: string): string {
-  return path.replace(/\\(.?)/gs, (both, next: string) => {
+  const here = path.replace(/^\/private(?=\/(?:etc|tmp|var)(?:\/|$))/, "");
+  return here.replace(/\\(.?)/gs, (both, next: string) => {
     return /^[\p{L}\p{N}_.-]?$/u.test(next) ? `/${next}` : both;
   });
 }

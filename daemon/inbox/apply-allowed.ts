@@ -1,9 +1,10 @@
+import { parseJson } from "../../shared/json.ts";
 import type { OpenDocument } from "../../shared/replica/store/open-document.ts";
 import type { WriteContext } from "../../shared/replica/store/write-context.ts";
 import { equalForms, splitForm } from "../../shared/replica/text/text-form.ts";
 import { applyEdit } from "../files/state/file-edit.ts";
 import { applyHeld } from "../held/apply-held.ts";
-import { allowPrivateOf } from "../held/judge.ts";
+import { allowPrivateOf, whyHeld, whyMemoryHeld, whyMetadataHeld } from "../held/judge.ts";
 import { dropHeld, type HeldItem, listHeld } from "../home/held-store.ts";
 import type { DaemonTables } from "../home/tables.ts";
 
@@ -15,13 +16,35 @@ type Context = WriteContext<DaemonTables>;
  */
 export async function applyAllowed(context: Context): Promise<boolean> {
   const allowed = (await listHeld(context.db)).filter((item) => item.allowed);
-  for (const item of allowed) await applyAllowedItem(context, item);
-  return allowed.length > 0;
+  if (allowed.length === 0) return false;
+  for (const item of allowed) {
+    await allowPrivateOf(context.db, item, { now: context.now });
+    await applyAllowedItem(context, item);
+  }
+  // What was allowed in one write is allowed wherever else it is written.
+  for (const item of await listHeld(context.db)) {
+    if (await isAllowedNow(context, item)) await applyAllowedItem(context, item);
+  }
+  return true;
+}
+
+/** Whether nothing that was private in it is private any more. */
+async function isAllowedNow(context: Context, item: HeldItem): Promise<boolean> {
+  const { kind, key, value, account, document, cause, shown } = item;
+  if (cause !== "private" || !shown || value === undefined) return false;
+  const { db } = context;
+  const open = await context.open({ owner: account, name: document });
+  if (kind === "text" || kind === "file") {
+    return !(await whyHeld(db, open, { text: value, already: [] }));
+  }
+  if (kind === "memory") {
+    return !(await whyMemoryHeld(db, open, { memory: { key, value }, already: [] }));
+  }
+  return !(await whyMetadataHeld(db, open, { key, value: parseJson(value), already: [] }));
 }
 
 async function applyAllowedItem(context: Context, item: HeldItem): Promise<void> {
   const { db, now } = context;
-  await allowPrivateOf(db, item, { now });
   await dropHeld(db, item);
   // A file is read again and then taken like any save.
   if (item.kind === "file") return;

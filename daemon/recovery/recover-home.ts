@@ -102,6 +102,9 @@ async function replace(
 /** What people had decided, and nobody knows any more. */
 function lostShown(salvaged: Salvaged): string {
   const { unknownIgnored, isIgnoredKnown, isPersonalKnown, isWithheldKnown } = salvaged;
+  const held = salvaged.isHeldKnown
+    ? ""
+    : "; not all that was held can be read: what `memsync held` lacks now, and no file has, is gone";
   const folders = count(unknownIgnored, "linked folder", "linked folders");
   const ignored =
     unknownIgnored === 0
@@ -118,7 +121,7 @@ function lostShown(salvaged: Salvaged): string {
   const sessions = isWithheldKnown
     ? ""
     : "; which sessions ran while they were off can't be read, so none that ran before is recorded";
-  return `${ignored}${own}${personal}${sessions}`;
+  return `${ignored}${own}${personal}${sessions}${held}`;
 }
 
 function toldOf(salvaged: Salvaged): string {

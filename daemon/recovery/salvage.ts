@@ -58,6 +58,8 @@ export interface Salvaged {
   readonly isPersonalKnown: boolean;
   /** Whether it is known which sessions ran while none was recorded. */
   readonly isWithheldKnown: boolean;
+  /** All that was held could be read; it is nowhere else. */
+  readonly isHeldKnown: boolean;
 }
 
 /** The tables that are read; a damaged one as far as possible. */
@@ -306,7 +308,7 @@ async function bringOver(
     );
     const files = shownFiles(tables, found);
     const held = tables.held.rows.filter(isSoundWrite).map(owned).map(withPresentCause);
-    put("held", held);
+    const heldRows = put("held", held);
     put("memory_files", heldAgain(files, held));
     const lines = lineKeysOf(files, tables);
     put(
@@ -337,6 +339,7 @@ async function bringOver(
       isIgnoredKnown,
       isPersonalKnown,
       isWithheldKnown,
+      isHeldKnown: tables.held.whole && heldRows === tables.held.rows.length,
     };
   } finally {
     connection.close();

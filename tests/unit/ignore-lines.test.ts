@@ -36,6 +36,11 @@ test("a line with two readings keeps what either names, and is told", () => {
     expect([line, ...readingOf(line)]).toEqual([line, ...either]);
   }
   expect(readingOf("CLAUDE.md/")).toEqual(either);
+  expect(readingOf("docs/own.md # and AGENTS.md, mine")).toEqual([
+    "two-readings",
+    "docs/own.md",
+    "AGENTS.md",
+  ]);
   expect(readingOf("./CLAUDE.md # mine")).toEqual(["two-readings", "CLAUDE.md"]);
   const both = ["two-readings", "CLAUDE.md", "docs/CLAUDE.md", "AGENTS.md"];
   const lists = ["CLAUDE.md, AGENTS.md", "CLAUDE.md AGENTS.md", "CLAUDE.md | AGENTS.md"];
@@ -107,5 +112,17 @@ test("no line takes long, whatever stands in it", () => {
   for (const part of [" ", "[", "a ", "\\", "./", "[:a:]", "#", "'"]) {
     const line = part.repeat(30_000 / part.length);
     for (const each of [line, `${line}a`, `a${line}a`]) readIgnoreLines(each, DIR);
+  }
+});
+
+test("on a Mac a folder in /tmp is the one in /private/tmp, whichever of them a line has", () => {
+  for (const [dir, line] of [
+    ["/private/tmp/shop", "/tmp/shop/docs/own.md"],
+    ["/tmp/shop", "/private/tmp/shop/docs/own.md"],
+    ["/private/var/shop", "/var/shop/docs/own.md"],
+  ] as const) {
+    const patterns = parseIgnorePatterns(`${line}\n`, dir);
+    expect(PATHS.filter((path) => isIgnoredBy(patterns, path))).toEqual(["docs/own.md"]);
+    expect(readIgnoreLines(line, dir)[0]?.odd).toBeUndefined();
   }
 });

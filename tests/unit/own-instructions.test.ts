@@ -2,11 +2,17 @@ import { afterEach, beforeEach, expect, test } from "bun:test";
 import { mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { Command } from "commander";
+import { addMemoryCommands } from "../../cli/commands/memories.ts";
 import { forget } from "../../cli/mcp/forget.ts";
 import { remember } from "../../cli/mcp/remember.ts";
 import { type Environment, readEnvironment } from "../../cli/place/environment.ts";
 import { type MemoryPlace, targetOf, withLocal } from "../../cli/place/place.ts";
-import { agreeToImport, agreeToReplace } from "../../cli/writes/agree-to-instructions.ts";
+import {
+  agreeToDelete,
+  agreeToImport,
+  agreeToReplace,
+} from "../../cli/writes/agree-to-instructions.ts";
 import { changeHome, writeMemory } from "../../cli/writes/inbox-write.ts";
 import { moveMemory } from "../../cli/writes/move-memory.ts";
 import { saveMemory } from "../../cli/writes/save.ts";
@@ -112,4 +118,19 @@ test("no assistant changes or deletes it through a tool, and each is told who ca
     return db ? await readLocalMemories(db, place.document, place.account) : [];
   });
   expect(memories.map(({ value }) => value)).toEqual([TEXT]);
+});
+
+test("who deletes the personal text is asked, by whatever command", async () => {
+  await put(TEXT);
+  const program = new Command().exitOverride();
+  addMemoryCommands(program, env);
+  const rm = (...more: string[]) =>
+    program.parseAsync(["rm", PERSONAL_KEY, "--layer", "user", ...more], { from: "user" });
+  await expect(rm()).rejects.toThrow(/nothing was deleted: 2 lines go.*--yes/);
+  const document = { layer: "user", name: place.document, account: place.account } as const;
+  const byConflict = agreeToDelete(env, document, { key: PERSONAL_KEY, options: {} });
+  await expect(byConflict).rejects.toThrow("nothing was deleted");
+  expect(await withLocal(env, (db) => db && readLocalMemories(db, place.document))).toHaveLength(1);
+  await rm("--yes");
+  expect(await withLocal(env, (db) => db && readLocalMemories(db, place.document))).toEqual([]);
 });

@@ -199,3 +199,17 @@ test("who allows a secret allows no line of the personal text beside it, and the
     expect((await sent(home)).memories).toEqual(left.length === 0 ? [value] : []);
   }
 });
+
+test("what is allowed once is let in wherever else it is held in that project, and nowhere else", async () => {
+  const home = await openHome();
+  const memories = ["k", "other"].map((key) => ({ key, value: STRIPPED }));
+  await put(home, { memories, metadata: { about: "mine alone" } });
+  await put(home, { memories: [{ key: "secret", value: `${STRIPPED}${PLANTED.github}\n` }] });
+  const held = await listHeld(home.store.reader);
+  expect(held).toHaveLength(4);
+  const item = held.find(({ key }) => key === "k");
+  await home.store.write(async ({ db }) => item && (await allowHeld(db, item)));
+  await drainInbox(home.store);
+  expect((await listHeld(home.store.reader)).map(({ key }) => key)).toEqual(["secret"]);
+  expect((await sent(home)).memories).toEqual([STRIPPED]);
+});
