@@ -29,10 +29,10 @@ export function unusedHere(
     {
       code: "daemon-another-token",
       detail:
-        "MEMSYNC_TOKEN is another token here than the running daemon's, which goes on with its " +
-        "own",
+        "MEMSYNC_TOKEN is another token here than the running daemon's, which goes on with " +
+        "its own",
       mend:
-        "unset it here, or run `memsync stop` and `memsync start` to use it; for another user set " +
+        "unset it here, or run `memsync stop` and `memsync start` to use it; another user needs " +
         "another MEMSYNC_HOME, too",
     },
   ];
@@ -40,11 +40,10 @@ export function unusedHere(
 
 /** A shell that names another service. Its own value may contain a password. */
 function anotherService(its: string | null): ShellNote {
+  const service = its ?? "the embedded one";
   return {
     code: "daemon-another-service",
-    detail:
-      "MEMSYNC_URL is another here than the running daemon's service, " +
-      (its ?? "the embedded one"),
+    detail: `MEMSYNC_URL is another here than the running daemon's service, ${service}`,
     mend:
       "it goes on with that one: unset it here, or run `memsync stop` and `memsync start` to " +
       "change its service",
