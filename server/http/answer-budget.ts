@@ -1,6 +1,6 @@
 import type { AccountId } from "../../shared/ids.ts";
+import { type Pause, patientPauseOf } from "../../shared/turns.ts";
 import type { Timer, World } from "../../shared/world.ts";
-import { type Pause, pauseOf } from "../../shared/turns.ts";
 import { bodyPartsOf, type Parts } from "./answer-parts.ts";
 
 const MIB = 1024 * 1024;
@@ -49,7 +49,7 @@ export class AnswerBudget {
   constructor(world: World, room: AnswerRoom = ROOM) {
     this.#world = world;
     this.#room = room;
-    this.#pause = pauseOf(world);
+    this.#pause = patientPauseOf(world);
   }
 
   /** The bytes of long answers under way. */

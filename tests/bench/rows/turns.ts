@@ -9,6 +9,7 @@ const HOT = "mst_dev_hot";
 const QUIET = "mst_dev_quiet";
 const MEMORIES = 10_000;
 const ROUNDS = 3;
+const READERS = 100;
 const TURN_MS_MAX = 20;
 const UPDATE_BYTES = 63 * 1024 * 1024;
 
@@ -41,6 +42,15 @@ export const turns: Row = {
           again(async () => {
             await call(hot, "POST", sync, key(round++));
             await call(hot, "GET", list);
+          }),
+        ),
+        await figureOf(
+          emulator,
+          `${READERS} that ask for that list at once`,
+          again(async () => {
+            await call(hot, "POST", sync, key(round++));
+            const readers = Array.from({ length: READERS }, () => call(hot, "GET", list));
+            await Promise.all(readers);
           }),
         ),
         await figureOf(emulator, `two accounts' worth of syncs of ${MEMORIES}`, () =>
