@@ -1,4 +1,4 @@
-/** A request of a kind, the `at`th; its path and body. */
+/** Requests of one kind: the path and body of each, by its number. */
 export interface KindOfRequest {
   readonly name: string;
   readonly method: "GET" | "POST" | "DELETE";
@@ -8,7 +8,7 @@ export interface KindOfRequest {
 
 const PROJECT = "proj_sized";
 const OTHER = "proj_other";
-/** How many memories and sessions are written again and again. */
+/** Memories and sessions have so many names, and are written again and again. */
 const DIFFERENT = 10;
 
 const keyOf = (at: number) => `kind-${at % DIFFERENT}`;

@@ -132,13 +132,10 @@ async function spreadOf(database: string): Promise<string> {
   );
   const counts = rows.map(({ projects }) => projects);
   const sum = (of: readonly number[]) => of.reduce((all, each) => all + each, 0);
-  const firstOnes = (number: number) => {
-    const share = sum(counts.slice(0, number)) / sum(counts);
-    return `${(100 * share).toFixed(0)} %`;
-  };
+  const first = (of: number) => `${((100 * sum(counts.slice(0, of))) / sum(counts)).toFixed(0)} %`;
   return (
-    `${counts.length} of ${whole(ACCOUNTS)} have any; the first has ${firstOnes(1)}, ` +
-    `the first ten ${firstOnes(10)}, the first hundred ${firstOnes(100)} ` +
+    `${counts.length} of ${whole(ACCOUNTS)} have any; the first has ${first(1)}, ` +
+    `the first ten ${first(10)}, the first hundred ${first(100)} ` +
     "(account k has log(1 + 1/k) / log(accounts) of them, which is Zipf's law with exponent 1)"
   );
 }
