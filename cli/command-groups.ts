@@ -1,3 +1,6 @@
+// What a person types: every command of `memsync`, with the file of `cli/commands/` that has it.
+// Nothing below may import from `cli/`; it is the roof.
+
 import type { Command } from "commander";
 import type { Environment } from "./place/environment.ts";
 

@@ -1,3 +1,6 @@
+// The typed client for programs that use the REST interface: `memsync/client`.
+// It imports from `shared/` alone.
+
 import { ApiClient } from "./api-client.ts";
 import { Calls } from "./calls.ts";
 import { platformWorld } from "./platform.ts";

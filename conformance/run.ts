@@ -1,3 +1,6 @@
+// Checks any server against the rules of the published interface.
+// `cli/` alone imports it, and it shares nothing with the rest.
+
 import { ALL_RULES } from "./all-rules.ts";
 import { Bench } from "./bench/bench.ts";
 import { Broken, GivenUp } from "./bench/broken.ts";

@@ -1,3 +1,6 @@
+// The daemon: puts the rooms below `daemon/` together, and ends them in order.
+// Only `cli/` imports it.
+
 import { AppError, messageOf } from "../shared/errors.ts";
 import { type AccountId, type ProjectId, parseProjectId } from "../shared/ids.ts";
 import type { Log } from "../shared/log.ts";

@@ -1,3 +1,6 @@
+// Every reason that memsync gives, as a code with its sentence and advice.
+// Codes are stored, compared and printed with `--json`, and no sentence is.
+
 import { ALSO_REASONS } from "./also-reasons.ts";
 import { CALL_REASONS } from "./call-reasons.ts";
 import { count } from "./count.ts";

@@ -1,3 +1,6 @@
+// Writes a user's file without losing what anybody saves into it meanwhile.
+// Whatever writes such a file stands on this folder.
+
 import {
   closeSync,
   fstatSync,

@@ -1,3 +1,6 @@
+// A followed file: looks at it, has the decision made, and writes it.
+// `followers.ts` makes one for each linked file; docs/design/files.md has the rules.
+
 import { join } from "node:path";
 import { utf8Bytes } from "../../shared/limits.ts";
 import { isSameReason, type NotKept, type Reason } from "../../shared/reasons.ts";

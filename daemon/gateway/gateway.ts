@@ -1,3 +1,6 @@
+// The published interface on this machine: the server's routes over the local replica.
+// `daemon/daemon.ts` opens it.
+
 import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { AppError, messageOf } from "../../shared/errors.ts";
 import { unforeseen } from "../../shared/sqlite/failures.ts";

@@ -1,3 +1,5 @@
+// What git knows of a file and of a folder. Nothing here changes a repository.
+
 import { defaultBranchOf, defaultCommitsOf } from "./default-branch.ts";
 import { type GitOperation, readActivity } from "./git-operation.ts";
 import { type Head, type Refs, readRefs } from "./git-refs.ts";

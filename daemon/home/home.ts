@@ -1,3 +1,6 @@
+// The folder with all that one machine keeps, and where each thing in it is.
+// The daemon and the command line both import from here.
+
 import { createHash } from "node:crypto";
 import { accessSync, chmodSync, constants, existsSync, mkdirSync } from "node:fs";
 import { homedir, tmpdir, userInfo } from "node:os";

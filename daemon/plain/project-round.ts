@@ -1,3 +1,6 @@
+// A round about one project with a service that has the published interface alone.
+// `daemon/sync/` imports from this folder.
+
 import type { ProjectId } from "../../shared/ids.ts";
 import { projectDocument } from "../../shared/replica/document/address.ts";
 import { NOT_FOUND } from "../budget/sync-units.ts";

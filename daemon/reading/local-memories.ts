@@ -1,3 +1,6 @@
+// What a home holds, with what is held and what waits laid over it: everybody reads through here.
+// A forgotten overlay shows an old value.
+
 import type { Kysely } from "kysely";
 import { type AccountId, memoryIdOf } from "../../shared/ids.ts";
 import type { ReasonCode } from "../../shared/reasons.ts";

@@ -1,3 +1,6 @@
+// Decides when a service is called, and about what; a round of `service-rounds.ts` does it.
+// One engine for each service.
+
 import { ERROR_STATUS } from "../../shared/errors.ts";
 import { fileFailure } from "../../shared/file-failures.ts";
 import type { ProjectId } from "../../shared/ids.ts";

@@ -1,3 +1,6 @@
+// The server without a port: its routes, and what happens to every request before and after them.
+// The emulator, the gateway and the embedded service are made of it.
+
 import { Elysia } from "elysia";
 import type { AppError } from "../../shared/errors.ts";
 import type { World } from "../../shared/world.ts";

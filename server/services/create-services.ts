@@ -1,3 +1,5 @@
+// What may be done, by whom: routes call services, and services call stores.
+
 import type { World } from "../../shared/world.ts";
 import { listConnections } from "../stores/connection-store.ts";
 import { createConnectionService } from "./connection-service.ts";

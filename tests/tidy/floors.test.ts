@@ -13,10 +13,16 @@ import {
 /** Beside the house: these may import anything, and nothing imports them. */
 const OUTSIDE = /^(tests|scripts)(\/|$)/;
 
-/** The folders of a document's table, from the roof to the ground. */
-async function foldersIn(document: string): Promise<string[]> {
+/** The rows of a document's table of floors, from the roof to the ground. */
+async function rowsIn(document: string): Promise<string[][]> {
   const text = await Bun.file(join(ROOT, document)).text();
-  return [...text.matchAll(/^\| `(.+?)` \|/gm)].map(([, folder]) => folder ?? "");
+  return [...text.matchAll(/^\| `(.+?)` \| (.+?) \|(?: `(.+?)` \|)?$/gm)].map((row) =>
+    row.slice(1),
+  );
+}
+
+async function foldersIn(document: string): Promise<string[]> {
+  return (await rowsIn(document)).map(([folder = ""]) => folder);
 }
 
 const readFloors = () => foldersIn("docs/design/floors.md");
@@ -63,6 +69,20 @@ test("ARCHITECTURE.md has the main floors in the order of all", async () => {
   const main = await foldersIn("ARCHITECTURE.md");
   expect(main).not.toEqual([]);
   expect((await readFloors()).filter((floor) => main.includes(floor))).toEqual(main);
+});
+
+test("ARCHITECTURE.md says of a floor what the list of all says", async () => {
+  const all = new Map(
+    (await rowsIn("docs/design/floors.md")).map(([floor, what]) => [floor, what]),
+  );
+  const main = await rowsIn("ARCHITECTURE.md");
+  expect(main.filter(([floor = "", what]) => all.get(floor) !== what)).toEqual([]);
+});
+
+test("the first file of a floor begins with what the floor is", async () => {
+  const firsts = (await rowsIn("ARCHITECTURE.md")).map(([, , first = ""]) => first);
+  const texts = await Promise.all(firsts.map((path) => Bun.file(join(ROOT, path)).text()));
+  expect(firsts.filter((_, at) => !texts[at]?.startsWith("// "))).toEqual([]);
 });
 
 /** A module that is imported from everywhere, and one in another folder. */

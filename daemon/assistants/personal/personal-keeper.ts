@@ -1,3 +1,6 @@
+// Keeps the user's own text the same in a block of each assistant's file, both ways.
+// Its neighbours keep folders of memories and records of sessions.
+
 import { basename, dirname } from "node:path";
 import { messageOf } from "../../../shared/errors.ts";
 import type { AccountId } from "../../../shared/ids.ts";

@@ -1,3 +1,5 @@
+// What a document holds, and which write wins; no disk and no network.
+
 import * as Y from "yjs";
 import { assert } from "../../errors.ts";
 import { equalJson, type JsonValue } from "../../json.ts";

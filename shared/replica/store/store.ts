@@ -1,3 +1,6 @@
+// A write of a replica in one transaction, and the exchange with other replicas.
+// The daemon and the server import from here.
+
 import type { Kysely } from "kysely";
 import type { AccountId } from "../../ids.ts";
 import type { SqliteDatabase } from "../../sqlite/database.ts";
