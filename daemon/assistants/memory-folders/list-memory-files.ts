@@ -20,7 +20,7 @@ export type ListedFolder =
       readonly kind: "names";
       /** By their names these are files of the folder, in whatever case. They may be else. */
       readonly names: readonly string[];
-      /** Symbolic links that lead to folders, or to what is not there. */
+      /** Symbolic links without the ending of its files; nobody looks where they lead. */
       readonly links: readonly string[];
     }
   | { readonly kind: "problem"; readonly why: Reason };
