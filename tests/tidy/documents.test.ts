@@ -80,6 +80,23 @@ test("every file that a document names is there", async () => {
   ]);
 });
 
+/** Modules of the last column of a table; a star is of another folder. */
+function modulesOfTable(page: string): string[] {
+  const cells = [...page.matchAll(/^\|.*\| ([^|]+) \|$/gm)].map(([, cell = ""]) => cell);
+  return cells.flatMap((cell) => {
+    const named = [...cell.matchAll(/`([\w-]+\.ts)`(\\\*)?/g)];
+    return named.map(([, name = "", star]) => `${star ? "conflicts" : "merge"}/${name}`);
+  });
+}
+
+test("every file that the table of merging names is in the room that it says", async () => {
+  const named = modulesOfTable(await read("docs/design/merging.md"));
+  expect(named.length).toBeGreaterThan(30);
+  const isThere = (path: string) => existsSync(join(ROOT, "shared/replica", path));
+  expect(named.filter((path) => !isThere(path))).toEqual([]);
+  expect(modulesOfTable("| a | `b.ts`\\*, `c.ts` |")).toEqual(["conflicts/b.ts", "merge/c.ts"]);
+});
+
 /** What of a list of modules a page does not name, or names though it is not there. */
 function misnamed(page: string, modules: readonly string[]): string[] {
   const named = [...page.matchAll(/`([\w-]+\.ts)`/g)].map(([, name = ""]) => name);

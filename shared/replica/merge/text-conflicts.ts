@@ -1,5 +1,5 @@
 // Two sides of a text that have met: tells what a merge of lines could not do for both.
-// The other files here each find one kind; docs/design/files.md, rule 18, has them.
+// The other files here each find one kind; docs/design/merging.md has them.
 
 import type { Kysely } from "kysely";
 import * as Y from "yjs";
