@@ -183,7 +183,7 @@ export const MEMORIES: readonly Mistake[] = [
   lines(
     "the line of a file that comes is written nowhere before a minute is over",
     "a file that comes has its line at once, in its file alone for a minute",
-    "withLinesFor(ofMemory, unnamedYet(folder, arrivals))",
+    "withLinesFor(ofMemory, unnamedYet(folder, plan.arrivals))",
     "withLinesFor(ofMemory, [])",
   ),
   missing(
