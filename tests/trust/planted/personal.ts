@@ -17,8 +17,14 @@ const OWN = "unit/own-instructions.test.ts";
 const asked = mistakesIn("cli/writes/agree-to-instructions.ts", OWN);
 const told = mistakesIn("cli/mcp/own-instructions.ts", OWN);
 
-/** In what keeps a person's own text from others. */
+/** In what keeps a person's own text, and from others. */
 export const PERSONAL: readonly Mistake[] = [
+  mistakesIn("daemon/assistants/personal/personal-document.ts", "unit/personal-limits.test.ts")(
+    "of two texts of one millisecond another one counts than the document's",
+    "of two that were written in one millisecond the one counts that `get` shows",
+    "sort((one, other) => other.entry.updated_at - one.entry.updated_at)",
+    "sort((one, other) => (one.version.id < other.version.id ? -1 : 1))",
+  ),
   lines(
     "a personal text whose marks an assistant left out goes to the team",
     "lines of one's own text are known without its marks, whatever signs stand before them",
