@@ -236,7 +236,7 @@ function sayResult(
   const documents = texts > 0 ? `; ${count(texts, "document", "documents")} changed` : "";
   const omitted = leftOut.length > 0 ? `; ${count(leftOut.length, "note", "notes")} left out` : "";
   saySentence(`imported ${importedFrom(home)}: ${counts}${documents}${omitted}`);
-  if (held > 0) sayAside(`${held} held for looking like secrets: \`memsync held\` shows them`);
+  if (held > 0) sayAside(`${held} held on this machine: \`memsync held\` says why`);
   if (left_held > 0) {
     const texts = count(left_held, "held text is", "held texts are");
     sayAside(`${texts} written over and in no history: \`memsync held\` shows them`);

@@ -1,5 +1,7 @@
 import type { Kysely } from "kysely";
+import { PERSONAL_KEY } from "../../daemon/home/personal-mark.ts";
 import type { DaemonTables } from "../../daemon/home/tables.ts";
+import { lettersOf } from "../../daemon/home/text-line.ts";
 import { personalMemories } from "../../daemon/reading/personal-keys.ts";
 import type { MemoryPlace } from "../place/place.ts";
 import { type ProjectScope, refusalIn } from "./project-scope.ts";
@@ -20,7 +22,12 @@ export async function refuseInstructions(
   db: Kysely<DaemonTables> | undefined,
   { scope, place, memories }: Meant,
 ): Promise<void> {
-  const isPersonal = await personalMemories(db, place);
+  const isText = await personalMemories(db, place);
+  // Under a key that looks the same, a person who lists them would take it for the text.
+  const looksSo = ({ key }: { readonly key: string }) =>
+    place.layer === "user" && lettersOf(key) === lettersOf(PERSONAL_KEY);
+  const isPersonal = (memory: { readonly key: string; readonly value: string }) =>
+    isText(memory) || looksSo(memory);
   if (!memories.some((memory) => memory !== undefined && isPersonal(memory))) return;
   throw refusalIn(
     scope,

@@ -104,7 +104,8 @@ function lostShown(salvaged: Salvaged): string {
   const { unknownIgnored, isIgnoredKnown, isPersonalKnown, isWithheldKnown } = salvaged;
   const held = salvaged.isHeldKnown
     ? ""
-    : "; not all that was held can be read: what `memsync held` lacks now, and no file has, is gone";
+    : "; not all that was held can be read: what `memsync held` lacks now, and no file has, " +
+      "is gone";
   const folders = count(unknownIgnored, "linked folder", "linked folders");
   const ignored =
     unknownIgnored === 0

@@ -45,6 +45,7 @@ const EXCEPTIONS: Readonly<Record<string, string>> = {
   "daemon/held/assigned-rules.ts": "users' texts",
   "daemon/held/command-rules.ts": "users' texts",
   "daemon/held/file-rules.ts": "users' texts",
+  "daemon/held/headed-assignments.ts": "users' texts",
   "daemon/held/own-rules.ts": "users' texts",
   "daemon/held/plain-password.ts": "users' texts",
   "daemon/held/sentence-rules.ts": "users' texts",

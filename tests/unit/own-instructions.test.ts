@@ -112,6 +112,13 @@ test("no assistant changes or deletes it through a tool, and each is told who ca
   await expect(call()).rejects.toThrow("Only its user writes that");
   await put(TEXT);
   await expect(call()).rejects.toThrow("memsync set");
+  for (const key of [
+    "Personal/Instructions",
+    "personal/instruct\u00adions",
+    "personal/instructions ",
+  ]) {
+    await expect(remember(env, undefined, { ...request, key })).rejects.toThrow("Only its user");
+  }
   const deleted = forget(env, undefined, { key: PERSONAL_KEY, layer: "user" });
   await expect(deleted).rejects.toThrow("Only its user writes that");
   const memories = await withLocal(env, async (db) => {
@@ -130,7 +137,9 @@ test("who deletes the personal text is asked, by whatever command", async () => 
   const document = { layer: "user", name: place.document, account: place.account } as const;
   const byConflict = agreeToDelete(env, document, { key: PERSONAL_KEY, options: {} });
   await expect(byConflict).rejects.toThrow("nothing was deleted");
-  expect(await withLocal(env, (db) => db && readLocalMemories(db, place.document))).toHaveLength(1);
+  const standing = () =>
+    withLocal(env, async (db) => (db ? await readLocalMemories(db, place.document) : []));
+  expect(await standing()).toHaveLength(1);
   await rm("--yes");
-  expect(await withLocal(env, (db) => db && readLocalMemories(db, place.document))).toEqual([]);
+  expect(await standing()).toEqual([]);
 });
