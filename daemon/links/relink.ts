@@ -2,15 +2,17 @@ import type { Kysely } from "kysely";
 import type { AccountId, ProjectId } from "../../shared/ids.ts";
 import type { JsonValue } from "../../shared/json.ts";
 import { projectDocument } from "../../shared/replica/document/address.ts";
-import type { Entry } from "../../shared/replica/document/entry-index.ts";
+import type { Entry, EntryId } from "../../shared/replica/document/entry-index.ts";
 import { deletionOf } from "../../shared/replica/document/project-deletion.ts";
 import { endJoins, joinsIn, recordJoin } from "../../shared/replica/document/project-join.ts";
 import { listRevisions, type Revision } from "../../shared/replica/history/revisions.ts";
 import type { OpenDocument } from "../../shared/replica/store/open-document.ts";
 import type { WriteContext } from "../../shared/replica/store/write-context.ts";
 import { narrowTables } from "../../shared/sqlite/narrow-tables.ts";
+import { hashOf } from "../disk/read-file.ts";
 import { forgetFollowed } from "../files/state/follow-store.ts";
-import { findHeld, listHeld, putHeld } from "../home/held-store.ts";
+import { type WhyHeld, whyMemoryHeld } from "../held/judge.ts";
+import { findHeld, type HeldDocument, listHeld, placeOf, putHeld } from "../home/held-store.ts";
 import type { Link } from "../home/links.ts";
 import { findBinding } from "../home/remote-store.ts";
 import type { DaemonTables } from "../home/tables.ts";
@@ -30,7 +32,8 @@ interface Relinked {
  * Copies a folder's memories when it is linked to another project, with their conflicts and
  * histories, and the folder's file meets the new document for the first time. Of a key that both
  * projects have all values stay, the latest first, as where two machines write it at once; of one
- * that was deleted there, the deletion stays as well.
+ * that was deleted there, the deletion stays as well. Each is judged, as any write to that project
+ * is: what was allowed for the former one alone is held.
  * The former project keeps what it has, and says where the folder went: other machines go on in it.
  * If it is bound to another remote, its memories stay there. Resolves to whether it says so.
  */
@@ -43,10 +46,10 @@ export async function moveToProject(
   await forgetFollowed(context.db, link.dir);
   if (!bringsMemories) return false;
   if ((await findBinding(context.db, former.projectId)) !== account) return false;
-  await moveHeld(context.db, account, { from: former.projectId, to: link.projectId });
+  const to = await context.open(projectDocument(account, link.projectId));
+  await copyHeld(context.db, to, { account, document: former.projectId });
   const from = await context.find(projectDocument(account, former.projectId));
   if (!from) return false;
-  const to = await context.open(projectDocument(account, link.projectId));
   const join = { to: link.projectId, name: link.name, at: context.now, ...from.author };
   const back = joinsIn(to.document).filter((each) => {
     return each.of === (derivedId ?? link.projectId) && each.to === former.projectId;
@@ -59,14 +62,57 @@ export async function moveToProject(
   await context.flush(from);
   const missing = await entriesMissing(context, { source: from, target: to });
   await copyHistory(context, { source: from, target: to });
-  for (const { key, value, now, past } of missing) {
-    const there = to.document.memories.get(key);
-    const seen = there.filter((each) => isAmong(past, each)).map(({ id }) => id);
-    // Whoever deleted one here had not seen this one, and whoever wrote this had not seen that.
-    const written = there.length === 0 ? { isBeforeDeletion: true } : { seen };
-    to.document.setEntry("memories", key, { value, now, ...written });
+  const held: HeldEntry[] = [];
+  for (const each of missing) {
+    const why = await whyEntryHeld(context.db, to, each);
+    if (why) held.push({ ...each, why });
+    else bring(to, each);
   }
+  // The latest first: it is the one that is shown.
+  for (const each of held.reverse()) await hold(context.db, to, each);
   return isThere;
+}
+
+function bring(to: OpenDocument, { key, value, now, past }: Missing): void {
+  const there = to.document.memories.get(key);
+  // Whoever deleted one here had not seen this one, and whoever wrote this had not seen that.
+  const written = there.length === 0 ? { isBeforeDeletion: true } : { seen: seenOf(there, past) };
+  to.document.setEntry("memories", key, { value, now, ...written });
+}
+
+/** What the author of a value has written over, in the one project or in the other. */
+function seenOf(there: readonly Entry[], past: readonly Revision[]): EntryId[] {
+  return there.filter((each) => isAmong(past, each)).map(({ id }) => id);
+}
+
+async function whyEntryHeld(
+  db: Kysely<DaemonTables>,
+  to: OpenDocument,
+  { key, value }: Missing,
+): Promise<WhyHeld | undefined> {
+  const already = to.document.memories.get(key).map((each) => String(each.value));
+  return await whyMemoryHeld(db, to, { memory: { key, value: String(value) }, already });
+}
+
+interface HeldEntry extends Missing {
+  readonly why: WhyHeld;
+}
+
+/** What is held there already, or was written there later, is shown as before. */
+async function hold(
+  db: Kysely<DaemonTables>,
+  to: OpenDocument,
+  { key, value: stored, now, past, why }: HeldEntry,
+): Promise<void> {
+  const value = String(stored);
+  const there = to.document.memories.get(key);
+  const place = { ...placeOf(to), kind: "memory", key } as const;
+  const other = await findHeld(db, place);
+  if (other?.value === value) return;
+  const shown = !other && there.every(({ updated_at }) => updated_at < now);
+  const apart = shown ? undefined : hashOf(value);
+  const seen = seenOf(there, past);
+  await putHeld(db, { ...place, apart, value, seen, shown, writtenAt: now, ...why });
 }
 
 /** Whether a value was written at the same time as a version that was replaced. */
@@ -104,15 +150,25 @@ async function entriesMissing(
   return missing;
 }
 
-/** Moves what is held of the former project, unless something is held there already. */
-async function moveHeld(
+/**
+ * What is held of the former project's memories is held of the other one's as well, unless something
+ * is held there already. What may be private there is not tried again at its service.
+ */
+async function copyHeld(
   db: Kysely<DaemonTables>,
-  account: AccountId,
-  { from, to }: { readonly from: string; readonly to: string },
+  to: OpenDocument,
+  from: HeldDocument,
 ): Promise<void> {
-  for (const item of await listHeld(db, { account, document: from })) {
-    const moved = { ...item, document: to };
-    if (item.kind !== "memory" || (await findHeld(db, moved))) continue;
-    await putHeld(db, { ...moved, seen: [] });
+  for (const item of await listHeld(db, from)) {
+    const { key, value } = item;
+    const place = { ...item, ...placeOf(to) };
+    if (item.kind !== "memory" || (await findHeld(db, place))) continue;
+    const entries = to.document.memories.get(key).map((each) => String(each.value));
+    const why =
+      value === undefined
+        ? undefined
+        : await whyMemoryHeld(db, to, { memory: { key, value }, already: entries });
+    const isPrivate = why?.cause === "private" ? { ...why, retryBatch: undefined } : {};
+    await putHeld(db, { ...place, seen: [], ...isPrivate });
   }
 }

@@ -3,9 +3,13 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import * as Y from "yjs";
+import { allowPersonalLines } from "../../daemon/held/personal-lines.ts";
+import { allowHeld, listHeld, putHeld } from "../../daemon/home/held-store.ts";
 import type { Link } from "../../daemon/home/links.ts";
 import { LOCAL_ACCOUNT } from "../../daemon/home/local-account.ts";
+import { keepPersonalVersion } from "../../daemon/home/personal-versions.ts";
 import type { DaemonTables } from "../../daemon/home/tables.ts";
+import { drainInbox } from "../../daemon/inbox/drain-inbox.ts";
 import { moveToProject } from "../../daemon/links/relink.ts";
 import type { ProjectId } from "../../shared/ids.ts";
 import { projectDocument } from "../../shared/replica/document/address.ts";
@@ -13,6 +17,7 @@ import type { OpenDocument } from "../../shared/replica/store/open-document.ts";
 import type { ReplicaStore } from "../../shared/replica/store/store.ts";
 import { realWorld } from "../../shared/world-real.ts";
 import { openTestReplica } from "../support/empty-home.ts";
+import { PLANTED } from "../support/planted-secrets.ts";
 import { projectId } from "../support/project-id.ts";
 import { NOW } from "../support/replicas.ts";
 
@@ -66,7 +71,12 @@ async function openBoth() {
     const theirs = await from.update(of);
     await edit(of, (open) => open.applyUpdate(theirs));
   };
-  return { edit, set, relink, read, take, update };
+  /** What is held of a project, the earliest first. */
+  const held = async (of: ProjectId) => {
+    const all = await listHeld(store.reader, { account: LOCAL_ACCOUNT, document: of });
+    return all.map(({ value, reason: { code }, shown }) => ({ value, code, shown }));
+  };
+  return { store, edit, set, relink, read, take, update, held };
 }
 
 test("what was written over in the one project is so in the other one, and no question", async () => {
@@ -118,4 +128,77 @@ test("what another machine brought and deleted does not come back untold by who 
   expect(await desk.read(Q)).toEqual({ values: ["of p"], deletions: 1 });
   await lap.take(desk, Q);
   expect(await lap.read(Q)).toEqual({ values: ["of p"], deletions: 1 });
+});
+
+const OWN_LINE = "Answer me in short sentences";
+
+/** A home whose user allowed a line of the personal text for P alone. */
+async function openAllowed() {
+  const home = await openBoth();
+  await home.store.write(async ({ db }) => {
+    await keepPersonalVersion(db, { id: "abcdefghij", value: `${OWN_LINE}\n`, isOwn: true });
+    await allowPersonalLines(db, { document: P, text: OWN_LINE }, NOW);
+  });
+  return home;
+}
+
+test("lines that were allowed for the one project are held on their way into the other one", async () => {
+  const { store, set, relink, read, held } = await openAllowed();
+  await set(P, `- ${OWN_LINE}.`, NOW);
+  await relink(P, Q);
+  expect(await read(Q)).toEqual({ values: [], deletions: 0 });
+  const line = { value: `- ${OWN_LINE}.`, code: "personal-lines", shown: true } as const;
+  expect(await held(Q)).toEqual([line]);
+  expect(await read(P)).toEqual({ values: [line.value], deletions: 0 });
+  // To and fro once more holds nothing twice.
+  await relink(Q, P);
+  await relink(P, Q);
+  expect(await held(Q)).toEqual([line]);
+  await store.write(async ({ db }) => {
+    const [item] = await listHeld(db, { account: LOCAL_ACCOUNT, document: Q });
+    if (item) await allowHeld(db, item);
+  });
+  await drainInbox(store);
+  expect(await read(Q)).toEqual({ values: [line.value], deletions: 0 });
+});
+
+test("so are secrets that nobody allowed here, and each version of a conflict", async () => {
+  const { set, edit, relink, read, held } = await openAllowed();
+  await edit(P, ({ document }) => {
+    const seen: [] = [];
+    document.setEntry("memories", "k", { value: PLANTED.github, now: NOW, seen });
+    document.setEntry("memories", "k", { value: OWN_LINE, now: NOW + 1, seen });
+    document.setEntry("memories", "k", { value: "of p", now: NOW + 2, seen });
+  });
+  await set(Q, "of q", NOW + 3);
+  await relink(P, Q);
+  expect(await read(Q)).toEqual({ values: ["of q", "of p"], deletions: 0 });
+  // The later values are shown, as where two machines wrote them.
+  expect(await held(Q)).toEqual([
+    { value: PLANTED.github, code: "looks-like-secret", shown: false },
+    { value: OWN_LINE, code: "personal-lines", shown: false },
+  ]);
+});
+
+test("what the service refused of the one project is judged before the other one's gets it", async () => {
+  const { store, set, relink, held } = await openAllowed();
+  await set(P, "of p", NOW - 1);
+  await store.write(({ db }) =>
+    putHeld(db, {
+      kind: "memory",
+      account: LOCAL_ACCOUNT,
+      document: P,
+      key: "k",
+      value: OWN_LINE,
+      seen: [],
+      cause: "refused",
+      reason: { code: "no-room" },
+      retryBatch: 1,
+      writtenAt: NOW,
+    }),
+  );
+  await relink(P, Q);
+  expect(await held(Q)).toEqual([{ value: OWN_LINE, code: "personal-lines", shown: true }]);
+  const [item] = await listHeld(store.reader, { account: LOCAL_ACCOUNT, document: Q });
+  expect(item?.retryBatch).toBeUndefined();
 });
