@@ -6,7 +6,7 @@ import { personalMemories } from "../../daemon/reading/personal-keys.ts";
 import { count } from "../../shared/count.ts";
 import { exceedsBytes, LIMITS } from "../../shared/limits.ts";
 import { explain } from "../../shared/reasons.ts";
-import { passageOf } from "../../shared/replica/search/passage.ts";
+import { beginningOf, passageOf } from "../../shared/replica/search/passage.ts";
 import type { Layer } from "../../shared/wire/layer.ts";
 import type { Environment } from "../place/environment.ts";
 import { withLocal } from "../place/place.ts";
@@ -92,7 +92,10 @@ export async function recall(
       // Without a database nothing was found.
       const memory = await shownMemory(env, db as Kysely<DaemonTables>, {
         found: each,
-        passageOf: (value) => passageOf(value, query, PASSAGE_LENGTH_MAX),
+        passageOf: (value) =>
+          query === ""
+            ? beginningOf(value, PASSAGE_LENGTH_MAX)
+            : passageOf(value, query, PASSAGE_LENGTH_MAX),
       });
       if (!budget.spend(JSON.stringify(memory).length)) break;
       shown.push(memory);

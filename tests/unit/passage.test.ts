@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { valueLine } from "../../cli/views/memory-view.ts";
-import { passageOf } from "../../shared/replica/search/passage.ts";
+import { beginningOf, passageOf } from "../../shared/replica/search/passage.ts";
 
 const TEXT = "# Build\n\nRun npm first.\nThe Café machine runs the build, never make.\nEnd.";
 
@@ -63,4 +63,27 @@ test("no passage is longer than asked, and none has half a character", () => {
       expect(shown.isWellFormed()).toBe(true);
     }),
   );
+});
+
+test.each([
+  ["# Notes\n\n- Tag first, then publish: CI reads the tag.\n- Wait.\n", 2],
+  ["Notes\n=====\n\nTag first, then publish: CI reads the tag.\n", 2],
+  ["Ann (person)\n- likes tea\n- leads the build of the widget's parts\n", 3],
+  ["# Notes\r\n\r\n## Release\r\n\r\nTag first, then publish: CI reads the tag.\r\n", 3],
+  ["Tag first, then publish: CI reads the tag.\nWait for CI.\n", 1],
+  ["one line", 1],
+])("the beginning of %j is shown as far as it says something", (text, count) => {
+  const worded = text.split(/\r?\n/).filter((line) => /[\p{L}\p{N}]/u.test(line));
+  const expected = worded.slice(0, count);
+  const more = worded.length > expected.length ? " …" : "";
+  expect(beginningOf(text)).toBe(expected.join("\n") + more);
+});
+
+test("a beginning is no longer than asked, and a text without words is shown as it is", () => {
+  expect(beginningOf(`# Notes\n${"word ".repeat(50)}`, 20)).toBe("# Notes\nword word wo …");
+  expect(
+    beginningOf("---\ndescription: how the tests of the widget run, and where\n---\nBun."),
+  ).toBe("how the tests of the widget run, and where …");
+  expect(beginningOf("--- !\n?\n")).toBe("--- ! …");
+  expect(beginningOf("")).toBe("");
 });

@@ -1,4 +1,6 @@
 import { withSummaryFirst } from "../text/front-matter.ts";
+import { headingsIn } from "../text/headings.ts";
+import { hasWord } from "../text/line-diff.ts";
 import { type SearchTerm, spacedWords, termsOf } from "./words.ts";
 
 /** At most this much of a long line is left before the first word that was looked for. */
@@ -37,8 +39,39 @@ export function passageOf(text: string, query: string, lengthMax = Infinity): st
   return `${above}${line.slice(start, end).trim().toWellFormed()}${below}`;
 }
 
+/** Who has read so much below a heading or a name knows what a text is about. */
+const SAYING_LENGTH = 40;
+
+/**
+ * The beginning of a text as far as it says something: a heading or a name says little, so what is
+ * below it comes as well. Each line is one of the text's.
+ *
+ * ```
+ * beginningOf("# Notes\n\nTag first, then publish: CI reads the tag.\nWait.\n");
+ * // "# Notes\nTag first, then publish: CI reads the tag. …"
+ * ```
+ */
+export function beginningOf(text: string, lengthMax = Infinity): string {
+  const lines = withSummaryFirst(text).split(LINE_END);
+  const headings = headingsIn(lines);
+  const worded = [...lines.entries()].filter(([, line]) => hasWord(line));
+  const shown: string[] = [];
+  let said = 0;
+  for (const [at, line] of worded) {
+    if (said >= SAYING_LENGTH) break;
+    shown.push(line.trim());
+    if (!headings.has(at)) said += line.trim().length;
+  }
+  if (shown.length === 0) return passageOf(text, "", lengthMax);
+  const whole = shown.join("\n");
+  const isCut = whole.length > lengthMax || shown.length < worded.length;
+  return `${whole.slice(0, lengthMax).trim().toWellFormed()}${isCut ? " …" : ""}`;
+}
+
+const LINE_END = /\r\n|[\r\n]/;
+
 function wordedLines(text: string): string[] {
-  return text.split(/\r\n|[\r\n]/).filter((line) => line.trim() !== "");
+  return text.split(LINE_END).filter((line) => line.trim() !== "");
 }
 
 /** How many of the wanted words a line has, and how many others it has before the first of them. */
