@@ -1,7 +1,6 @@
 import type { Environment } from "../place/environment.ts";
 import { count, sayAside } from "../screen/output.ts";
 import { visible } from "../screen/visible.ts";
-import { joinedSentence } from "../views/joined-view.ts";
 import type { Notice } from "./notice.ts";
 import { readUnseen } from "./notice-files.ts";
 
@@ -32,21 +31,26 @@ export function sayNotices({ home }: Environment, args: readonly string[]): void
   for (const line of noticeLines(readUnseen(home))) sayAside(line);
 }
 
-/** One line for the conflicts, one for held writes, and one for each project that is joined. */
+/** One line for the conflicts, one for held writes, and one for joined projects. */
 function noticeLines(notices: readonly Notice[]): string[] {
   const held = notices.filter(({ kind }) => kind === "held");
   return [
     ...conflictLine(notices, ["new conflict", "new conflicts"]),
     ...(held.length > 0 ? [`held on this machine, ${named(held)}: \`memsync held\` says why`] : []),
-    ...joinedNotices(notices),
+    ...joinedLine(notices),
   ];
 }
 
-function joinedNotices(notices: readonly Notice[]): string[] {
+/** One line, whatever is joined: every command repeats it until the list has shown all of it. */
+export function joinedLine(notices: readonly Notice[]): string[] {
   const told = notices.flatMap(({ where, joined }) => (joined ? [{ where, joined }] : []));
-  const shown = told.slice(0, NAMED_MAX).map(({ where, joined }) => joinedSentence(where, joined));
-  const more = told.length - shown.length;
-  return more > 0 ? [...shown, `${more} more are joined: \`memsync projects\` lists them`] : shown;
+  const [first, ...others] = told;
+  if (!first) return [];
+  const { name, id, machine, here } = first.joined;
+  const by = here ? " on this machine" : machine === null ? "" : ` on ${machine}`;
+  const more = others.length === 0 ? "" : `, and ${count(others.length, "other", "others")} so`;
+  const what = `${first.where} is joined to ${name ?? id}${by}${more}`;
+  return [visible(`${what}: \`memsync projects\` says what to do`)];
 }
 
 /** At most one line, which counts and names the conflicts among the notices. */

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import type { Notice } from "../../cli/notices/notice.ts";
-import { conflictLine } from "../../cli/notices/say-notices.ts";
+import { conflictLine, joinedLine } from "../../cli/notices/say-notices.ts";
 
 const conflict = (what: string, where: string): Notice => ({ kind: "conflict", where, what });
 
@@ -11,4 +11,23 @@ test("several conflicts of one document are named once, with their number", () =
   const keys = ["a", "b", "c", "d", "e"].map((key) => conflict(key, "mono"));
   const [many] = conflictLine([...mono, ...keys]);
   expect(many).toStartWith("9 conflicts, document in mono (4), a in mono, b in mono and 3 more: ");
+});
+
+test("what is joined is one line of a terminal, however much it is", () => {
+  const joined = (where: string, machine: string | null, here = false): Notice => {
+    const to = { id: "proj_aaaaaaaaaaaaaaaaaaaaaaaaaa", name: "gadget", from: "proj_b", dirs: [] };
+    const at = "2026-01-01T00:00:00.000Z";
+    return { kind: "joined", where, what: "gadget", joined: { ...to, at, machine, here } };
+  };
+  const says = "`memsync projects` says what to do";
+  const [one = ""] = joinedLine([joined("widget", "lap")]);
+  expect(one).toBe(`widget is joined to gadget on lap: ${says}`);
+  expect(`memsync: ${one}`.length).toBeLessThanOrEqual(80);
+  expect(joinedLine([joined("a", null), joined("b", "lap"), conflict("k", "a")])).toEqual([
+    `a is joined to gadget, and 1 other so: ${says}`,
+  ]);
+  expect(joinedLine([joined("a", "lap", true)])[0]).toStartWith(
+    "a is joined to gadget on this machine: ",
+  );
+  expect(joinedLine([conflict("k", "a")])).toEqual([]);
 });
