@@ -264,6 +264,34 @@ async function liveTellsOfOneRemote(
   expect([frame.project_id, frame.update.length > 0]).toEqual([idB, true]);
 }
 
+scenario(
+  "the token for all remotes finds any project by its id, and lists those of the default remote",
+  async (lab) => {
+    const { idA, idB, nameA, issued } = await threeRemotes(lab);
+    const { url, all, byRemote } = issued;
+    const read = async (token: string, path: string) => await (await ask(url + path, token)).json();
+    const listed = async (token: string, base: string) => {
+      const { projects } = (await read(token, `${base}/projects`)) as { projects: { id: string }[] };
+      return projects.map(({ id }) => id);
+    };
+    for (const base of ["/v1", "/api"]) {
+      for (const id of [idA, idB]) {
+        expect(await read(all, `${base}/projects/${id}`)).toMatchObject({ id });
+      }
+      expect(await listed(all, base)).toEqual([idA]);
+      expect(await listed(byRemote[nameA] ?? "", base)).toEqual([idA]);
+      expect(await listed(byRemote["client-b"] ?? "", base)).toEqual([idB]);
+    }
+    expect(await read(all, "/api/projects/stats")).toMatchObject({ projects: 1 });
+    const memories = async (query: string) => {
+      const found = (await read(all, `/v1/memories${query}`)) as { memories: { key: string }[] };
+      return found.memories.map(({ key }) => key).sort();
+    };
+    expect(await memories("?layer=user")).toEqual(["of-a-user"]);
+    expect(await memories(`?layer=project&project_id=${idB}`)).toEqual(["of-b-project"]);
+  },
+);
+
 scenario("a remote's token ends with its remote, and with the daemon", async (lab) => {
   const { machine, pb, nameA, issued } = await threeRemotes(lab);
   const { url, all, byRemote } = issued;
