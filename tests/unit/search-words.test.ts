@@ -38,11 +38,27 @@ test.each(WORDS)("the words of %j are %j", (text, words) => {
   expect(spacedWords(spacedWords(text)).trim()).toBe(words);
 });
 
-test("words of a text in one alphabet are those of a text with any letter besides", () => {
-  const text = fc.string({ unit: fc.constantFrom(..."aZ09 _-.,:'/"), maxLength: 40 });
-  fc.assert(
-    fc.property(text, (some) => spacedWords(`${some} é`) === `${spacedWords(some) || " "}e `),
-  );
+/** A letter that is not folded by itself, so that none of the text is. */
+const OTHER_LETTER = "я";
+
+function expectFoldedWhole(text: string): void {
+  const whole = spacedWords(`${text} ${OTHER_LETTER}`);
+  const words = `${spacedWords(text) || " "}${OTHER_LETTER} `;
+  if (words !== whole) expect({ text, words }).toEqual({ text, words: whole });
+}
+
+test("each character has the same words where it is folded by itself", () => {
+  for (let code = 0; code < 0x10000; code++) {
+    const character = String.fromCharCode(code);
+    expectFoldedWhole(`${character}a${character}1${character}E${character}`);
+  }
+});
+
+test("characters that are folded each by itself have the words that all of them have", () => {
+  const unit = fc.constantFrom(..."aZ09 _-.,:'/\nßéİŁ½²ﬁﬃÆ…—→™№\u00ad\u200d\ufe0f\u0301");
+  const text = fc.string({ unit, maxLength: 40 });
+  fc.assert(fc.property(text, expectFoldedWhole), { seed: 15, numRuns: 2000 });
+  expectFoldedWhole("Æ1ß2 ".repeat(5000));
 });
 
 /** What a text has, and what somebody types; false: that is not found. */

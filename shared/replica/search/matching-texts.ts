@@ -1,6 +1,10 @@
 import { Kysely, SqliteDialect, sql } from "kysely";
 import { openConnection } from "../../sqlite/database.ts";
+import { chunksOf } from "../../turns.ts";
 import { asIndexed, type IndexedText, RANK, TOKENIZER } from "./full-text.ts";
+
+/** Each statement makes a part of the index, of which there are to be few. */
+const TEXTS_AT_ONCE = 256;
 
 /**
  * Which of a few texts a query of `fullTextQuery` matches, best match first. Uses a temporary
@@ -18,10 +22,13 @@ export async function matchingTexts<Text extends IndexedText>(
   try {
     await sql`create virtual table memories_text using fts5(
       key, value, tokenize=${sql.lit(TOKENIZER)})`.execute(index);
-    for (const [at, text] of texts.entries()) {
-      const { key, value } = asIndexed(await searchedOf(text));
+    for (const [chunk, some] of chunksOf(texts, TEXTS_AT_ONCE).entries()) {
+      const rows = await Promise.all(some.map((text) => searchedOf(text)));
+      const words = JSON.stringify(rows.map(asIndexed));
+      const first = chunk * TEXTS_AT_ONCE + 1;
       await sql`insert into memories_text (rowid, key, value)
-        values (${at + 1}, ${key}, ${value})`.execute(index);
+        select ${first} + key, json_extract(value, '$.key'), json_extract(value, '$.value')
+        from json_each(${words})`.execute(index);
     }
     const { rows } = await sql<{ at: number }>`
       select rowid as at from memories_text where memories_text match ${query}

@@ -13,7 +13,9 @@
  * ```
  */
 export function spacedWords(text: string): string {
-  const words = isAscii(text) ? text.toLowerCase().match(ASCII_WORD) : folded(text).match(WORD);
+  const plain = spacedPlainWords(text);
+  if (plain !== undefined) return plain;
+  const words = folded(text).match(WORD);
   return words === null ? "" : ` ${words.join(" ")} `;
 }
 
@@ -37,12 +39,6 @@ export function termsOf(query: string): SearchTerm[] {
   phrases.delete("");
   return [...phrases].map((phrase) => ({ phrase, isPrefixToo: !STANDS_FOR_ITSELF.test(phrase) }));
 }
-
-function isAscii(text: string): boolean {
-  return /^[\0-\x7f]*$/.test(text);
-}
-
-const ASCII_WORD = /[a-z]+|[0-9]+/g;
 
 /** Characters of a script that has no blanks between its words, or that joins what it has. */
 const UNSPACED = `[${["Han", "Hira", "Kana", "Hang", "Bopo", "Yiii", "Thai", "Laoo", "Khmr"]
@@ -100,4 +96,58 @@ function folded(text: string): string {
     .replace(LEFT_OUT, "")
     .replace(OTHER_LETTERS, (letter) => LETTERS[letter] ?? letter)
     .normalize("NFC");
+}
+
+const SPACE = 32;
+const NINE = 57;
+const ASCII_MAX = 127;
+/** What else may become of a character. */
+const NOTHING = 1;
+const OTHER = 2;
+
+/** By its code, what a character is folded to alone: 0 until it is met; a second letter or figure. */
+const PLAIN = new Uint8Array(0x10000);
+const SECOND = new Uint8Array(0x10000);
+
+/** Where words of most texts are written. */
+const ROOM = Buffer.alloc(16 * 1024);
+
+/**
+ * `spacedWords` in a fraction of the time, of a text all of whose characters are folded each by
+ * itself: to letters and figures of ASCII, to what parts words, or to nothing. Undefined for others.
+ */
+function spacedPlainWords(text: string): string | undefined {
+  const most = text.length * 3 + 1;
+  const words = most <= ROOM.length ? ROOM : Buffer.allocUnsafe(most);
+  let length = 0;
+  let last = SPACE;
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    const plain = PLAIN[code] || learn(code);
+    if (plain === OTHER) return undefined;
+    if (plain === NOTHING) continue;
+    if (plain !== SPACE) {
+      if (last === SPACE || last <= NINE !== plain <= NINE) words[length++] = SPACE;
+      words[length++] = plain;
+      const second = code > ASCII_MAX ? SECOND[code] : 0;
+      if (second) words[length++] = second;
+    }
+    last = plain;
+  }
+  if (length === 0) return "";
+  words[length++] = SPACE;
+  return words.toString("latin1", 0, length);
+}
+
+function learn(code: number): number {
+  const alone = folded(String.fromCharCode(code));
+  PLAIN[code] = plainOf(alone);
+  if (PLAIN[code] > SPACE) SECOND[code] = alone.charCodeAt(1);
+  return PLAIN[code];
+}
+
+function plainOf(alone: string): number {
+  if (alone === "") return NOTHING;
+  if (/^(?:[a-z]{1,2}|[0-9]{1,2})$/.test(alone)) return alone.charCodeAt(0);
+  return /[\p{L}\p{M}\p{N}\p{Co}\p{Cs}]/u.test(alone) ? OTHER : SPACE;
 }
