@@ -1,7 +1,7 @@
 import type { AccountId } from "../../shared/ids.ts";
 import { type Pause, patientPauseOf } from "../../shared/turns.ts";
 import type { Timer, World } from "../../shared/world.ts";
-import { bodyPartsOf, type Parts } from "./answer-parts.ts";
+import { bodyPartsOf, lengthOf, type Parts } from "./answer-parts.ts";
 
 const MIB = 1024 * 1024;
 
@@ -73,7 +73,7 @@ export class AnswerBudget {
   #inPieces(account: AccountId | undefined, parts: Parts): ReadableStream<Uint8Array> {
     // Nothing else below may hold the parts: they are to go when this does.
     const rest = [...parts];
-    const length = rest.reduce((total, part) => total + part.length, 0);
+    const length = lengthOf(parts);
     let waiting: Waiting | undefined;
     const forget = () => {
       rest.length = 0;

@@ -28,3 +28,8 @@ export function answerInParts(parts: Parts, init: ResponseInit): Response {
 export async function bodyPartsOf(answer: Response): Promise<Parts> {
   return partsOfAnswers.get(answer) ?? [new Uint8Array(await answer.arrayBuffer())];
 }
+
+/** The bytes of a body in parts. */
+export function lengthOf(parts: Parts): number {
+  return parts.reduce((bytes, part) => bytes + part.length, 0);
+}

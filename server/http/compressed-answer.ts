@@ -1,6 +1,6 @@
-import { promisify } from "node:util";
-import { gzip, gzipSync } from "node:zlib";
-import { bodyPartsOf } from "./answer-parts.ts";
+import { Readable } from "node:stream";
+import { createGzip, gzipSync } from "node:zlib";
+import { answerInParts, bodyPartsOf, lengthOf, type Parts } from "./answer-parts.ts";
 import { gzipTagOf, holdsGzip } from "./etag.ts";
 
 /** Shorter answers fit into one packet anyway. */
@@ -13,8 +13,6 @@ const AT_ONCE_BYTES_MAX = 64 * 1024;
 const LEVEL = 3;
 
 const TEXT = /^(text\/|application\/(json|javascript|openapi\+json)\b|image\/svg)/;
-
-const gzipElsewhere = promisify(gzip);
 
 /**
  * The answer as its client gets it: compressed if it is long and the client accepts gzip. The
@@ -33,16 +31,38 @@ export function answerFor(asked: Headers, answer: Response): Response | Promise<
 
 async function compressed(answer: Response): Promise<Response> {
   const { status, headers } = answer;
-  const bytes = Buffer.concat(await bodyPartsOf(answer));
-  const isShort = bytes.length <= AT_ONCE_BYTES_MAX;
-  const packed = isShort
-    ? gzipSync(bytes, { level: LEVEL })
-    : await gzipElsewhere(bytes, { level: LEVEL });
+  const packed = await packedOf(await bodyPartsOf(answer));
   headers.set("Content-Encoding", "gzip");
-  headers.set("Content-Length", String(packed.length));
+  const bytes = lengthOf(packed);
+  headers.set("Content-Length", String(bytes));
   const tag = headers.get("etag");
   if (tag !== null) headers.set("ETag", gzipTagOf(tag));
-  return new Response(packed, { status, headers });
+  const init = { status, headers };
+  // Bun tells the length of no body in parts.
+  if (bytes <= AT_ONCE_BYTES_MAX) return new Response(Buffer.concat(packed), init);
+  return answerInParts(packed, init);
+}
+
+const packedParts = new WeakMap<Parts, Promise<Parts>>();
+
+/** Parts that several answers have are compressed once, however many ask for them. */
+function packedOf(parts: Parts): Parts | Promise<Parts> {
+  const [first, ...others] = parts;
+  if (first && others.length === 0 && first.length <= AT_ONCE_BYTES_MAX) {
+    return [gzipSync(first, { level: LEVEL })];
+  }
+  const packed = packedParts.get(parts) ?? packElsewhere(parts);
+  packedParts.set(parts, packed);
+  packed.catch(() => packedParts.delete(parts));
+  return packed;
+}
+
+/** Compresses part by part, on another thread. */
+async function packElsewhere(parts: Parts): Promise<Parts> {
+  const packed: Uint8Array<ArrayBuffer>[] = [];
+  const gzip = createGzip({ level: LEVEL, chunkSize: AT_ONCE_BYTES_MAX });
+  for await (const piece of Readable.from(parts).pipe(gzip)) packed.push(piece);
+  return packed;
 }
 
 /** A 304 names the tag that the client has. */

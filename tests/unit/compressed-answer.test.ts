@@ -1,11 +1,14 @@
 import { describe, expect, test } from "bun:test";
+import { randomBytes } from "node:crypto";
 import { gzipSync } from "node:zlib";
+import { answerInParts, bodyPartsOf } from "../../server/http/answer-parts.ts";
 import {
   acceptsGzip,
   answerFor,
   UNCOMPRESSED_BYTES_MAX,
 } from "../../server/http/compressed-answer.ts";
 import { holdsGzip, matchesEtag } from "../../server/http/etag.ts";
+import { bufferFor } from "../../server/http/garbage.ts";
 import { inflateBody } from "../../server/http/inflate-body.ts";
 
 describe("a compressed answer", () => {
@@ -56,6 +59,28 @@ describe("a compressed answer", () => {
     expect(Buffer.from(Bun.gunzipSync(bytes)).toString()).toBe(long);
   });
 
+  test("an answer in parts that several have is compressed once, and stays in parts", async () => {
+    // As long as many memories, and not to be made much shorter.
+    const parts = Array.from({ length: 20 }, (_, part) => {
+      const numbers = Array.from({ length: 12_000 }, (_, at) => (part * 12_000 + at) ** 2);
+      return new TextEncoder().encode(numbers.join());
+    });
+    const whole = Buffer.concat(parts);
+    const headers = { "Content-Type": "application/json", "Content-Length": `${whole.length}` };
+    const answers = [1, 2].map(() => answerFor(GZIP, answerInParts(parts, { headers })));
+    const [one, other] = await Promise.all(answers);
+    if (!one || !other) throw new Error("no answers");
+    const packed = await bodyPartsOf(one);
+    expect(await bodyPartsOf(other)).toBe(packed);
+    expect(Math.max(...packed.map(({ length }) => length))).toBeLessThanOrEqual(64 * 1024);
+    expect(packed.length).toBeGreaterThan(2);
+    for (const each of [one, other]) {
+      const bytes = new Uint8Array(await each.arrayBuffer());
+      expect(each.headers.get("content-length")).toBe(String(bytes.length));
+      expect(whole.equals(Bun.gunzipSync(bytes))).toBe(true);
+    }
+  });
+
   test("a compressed answer has a tag of its own, which either representation may hold", async () => {
     const headers = { ETag: '"abc"', Vary: "Authorization" };
     const packed = await answerFor(GZIP, answer(LONG, headers));
@@ -84,4 +109,14 @@ test("a body inflates to as much as it may, and not to a byte more", async () =>
   expect(await inflateBody(packed, 999)).toBe("oversized");
   expect(await inflateBody(packed.subarray(0, -9), 1000)).toBe("broken");
   expect(await inflateBody(Buffer.from("{}"), 1000)).toBe("broken");
+});
+
+test("a long body inflates as it was read, in a buffer that can be given back", async () => {
+  const text = randomBytes(1024 * 1024).toString("hex");
+  const packed = gzipSync(text);
+  const read = bufferFor(packed.length);
+  read.set(packed);
+  const bytes = await inflateBody(read, text.length);
+  expect(typeof bytes === "string" ? bytes : Buffer.from(bytes).toString() === text).toBe(true);
+  expect(await inflateBody(read.subarray(0, -9), text.length)).toBe("broken");
 });
