@@ -1,6 +1,7 @@
 // The daemon: puts the rooms below `daemon/` together, and ends them in order.
 // Only `cli/` imports it.
 
+import type { Kysely } from "kysely";
 import { AppError, messageOf } from "../shared/errors.ts";
 import { type AccountId, type ProjectId, parseProjectId } from "../shared/ids.ts";
 import type { Log } from "../shared/log.ts";
@@ -345,6 +346,11 @@ export class Daemon implements Controlled {
   /** Adds, binds or removes remotes, with effect at once. */
   changeRemotes(change: RemoteChange): Promise<ChangedRemote> {
     return this.#folders.changeRemotes(change);
+  }
+
+  /** Reads the home's database until the daemon is stopped. */
+  get reader(): Kysely<DaemonTables> {
+    return this.#store.reader;
   }
 
   async listRemotes(): Promise<ListedRemote[]> {

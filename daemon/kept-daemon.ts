@@ -1,6 +1,8 @@
 import { existsSync } from "node:fs";
+import type { Kysely } from "kysely";
 import { AppError, messageOf } from "../shared/errors.ts";
 import { Daemon, type DaemonOptions } from "./daemon.ts";
+import type { DaemonTables } from "./home/tables.ts";
 import { ChoicesKeeper } from "./recovery/choices-keeper.ts";
 import { suspect, suspicionOf } from "./recovery/find-damage.ts";
 import { keepHead } from "./recovery/head-page.ts";
@@ -33,7 +35,7 @@ export class KeptDaemon {
 
   private constructor(options: KeptDaemonOptions) {
     this.#options = options;
-    this.#choices = new ChoicesKeeper(options);
+    this.#choices = new ChoicesKeeper({ ...options, reader: () => this.reader });
   }
 
   static async start(options: KeptDaemonOptions): Promise<KeptDaemon> {
@@ -46,6 +48,11 @@ export class KeptDaemon {
   get daemon(): Daemon {
     if (this.#daemon) return this.#daemon;
     throw new AppError("internal", "the damaged database is being rebuilt: try again");
+  }
+
+  /** Reads the home's database; undefined while no daemon has it open. */
+  get reader(): Kysely<DaemonTables> | undefined {
+    return this.#daemon?.reader;
   }
 
   async stop(): Promise<void> {

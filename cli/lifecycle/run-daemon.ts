@@ -106,7 +106,12 @@ class RunningDaemon {
     this.#run = run;
     this.#log = log;
     const onActivity: OnActivity = (activity) => run.onActivity?.(activity);
-    this.#notices = new NoticeKeeper({ env: run.env, log, onActivity });
+    this.#notices = new NoticeKeeper({
+      env: run.env,
+      log,
+      reader: () => this.#kept?.reader,
+      onActivity,
+    });
   }
 
   untilEnd(): Promise<End> {

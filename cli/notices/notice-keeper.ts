@@ -1,4 +1,6 @@
+import type { Kysely } from "kysely";
 import { type Activity, logActivity, type OnActivity } from "../../daemon/home/activity.ts";
+import type { DaemonTables } from "../../daemon/home/tables.ts";
 import { assert, messageOf } from "../../shared/errors.ts";
 import type { Log } from "../../shared/log.ts";
 import type { Timer } from "../../shared/world.ts";
@@ -17,6 +19,8 @@ const REST_FACTOR = 9;
 export interface KeeperOptions {
   readonly env: Environment;
   readonly log: Log;
+  /** The home's database where it is open: to open it takes longer than all else here. */
+  readonly reader: () => Kysely<DaemonTables> | undefined;
   /** Called with each new notice. */
   readonly onActivity: OnActivity;
 }
@@ -66,11 +70,12 @@ export class NoticeKeeper {
   }
 
   async #refresh(): Promise<void> {
-    const { env, log, onActivity } = this.#options;
+    const { env, log, reader, onActivity } = this.#options;
     const before = listNoticeFiles(env.home);
-    const current = await withLocal(env, async (db) =>
-      db ? await listNotices(db, env.home) : new Map(),
-    );
+    const list = async (db: Kysely<DaemonTables> | undefined): Promise<Notices> =>
+      db ? await listNotices(db, env.home) : new Map();
+    const open = reader();
+    const current = open ? await list(open) : await withLocal(env, list);
     if (this.#stopped) return;
     this.#current = current;
     for (const notice of keepNotices(env.home, current, before)) {

@@ -1,9 +1,11 @@
 import { existsSync } from "node:fs";
+import type { Kysely } from "kysely";
 import { messageOf } from "../../shared/errors.ts";
 import type { Log } from "../../shared/log.ts";
 import type { Timer, World } from "../../shared/world.ts";
 import type { Home } from "../home/home.ts";
 import { openHomeReader } from "../home/open-home.ts";
+import type { DaemonTables } from "../home/tables.ts";
 import { keepChoices, readChoices } from "./choices-file.ts";
 import { suspicionOf } from "./find-damage.ts";
 
@@ -15,6 +17,8 @@ export interface ChoicesKeeperOptions {
   readonly home: Home;
   readonly world: Pick<World, "setTimer">;
   readonly log: Log;
+  /** The home's database where it is open: to open it takes longer than all else here. */
+  readonly reader?: () => Kysely<DaemonTables> | undefined;
 }
 
 /**
@@ -55,14 +59,20 @@ export class ChoicesKeeper {
     const { home, log } = this.#options;
     if (existsSync(suspicionOf(home.database))) return;
     try {
-      const reader = await openHomeReader(home.database);
-      if (!reader) return;
-      const choices = await readChoices(reader).finally(() => reader.destroy());
-      if (choices === this.#kept) return;
+      const choices = await this.#read();
+      if (choices === undefined || choices === this.#kept) return;
       keepChoices(home, choices);
       this.#kept = choices;
     } catch (thrown) {
       log.warn({ reason: messageOf(thrown) }, "the copy of what was decided could not be written");
     }
+  }
+
+  /** Undefined where there is nothing yet. */
+  async #read(): Promise<string | undefined> {
+    const open = this.#options.reader?.();
+    if (open) return await readChoices(open);
+    const reader = await openHomeReader(this.#options.home.database);
+    return reader && (await readChoices(reader).finally(() => reader.destroy()));
   }
 }
