@@ -99,3 +99,29 @@ test("a half damaged block between two looks changes nothing", async () => {
   await settlePersonal(a, b);
   expect(b.block("codex")).toBe("one\ntwo\nwhole\n");
 });
+
+for (const isHeard of [true, false]) {
+  test(`a text of which a part stands over the former one is nobody's, ${isHeard ? "heard of" : "looked at"}`, async () => {
+    const count = (await a.history()).length;
+    const next = before.replace("one\n", "the very first of all\n");
+    const begun = next.slice(0, next.indexOf("ery")) + before.slice(next.indexOf("ery"));
+    expect(begun).toContain("the vwo\n");
+    if (isHeard) await a.saveHeard("claude", begun);
+    else {
+      a.save("claude", begun);
+      await a.keeper.look();
+      expect(a.stateOf("claude")).toBe("waiting being-written");
+    }
+    await a.saveHeard("claude", next);
+    await settlePersonal(a, b);
+    expect(b.block("codex")).toBe("the very first of all\ntwo\n");
+    expect(await a.history()).toHaveLength(count + 1);
+  });
+}
+
+test("a text that has as many bytes as before is taken once it has stood for a while", async () => {
+  a.save("claude", before.replace("one\ntwo\n", "o\nne two\n"));
+  await settlePersonal(a, b);
+  expect(b.block("codex")).toBe("o\nne two\n");
+  expect(a.stateOf("claude")).toBe("current");
+});

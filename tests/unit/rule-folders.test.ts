@@ -167,3 +167,27 @@ test("CRLF that an attribute of git makes in rules are nobody's edit, those of o
   expect(await a.values("tests.mdc")).toEqual(["- one\n- two\n- three\n"]);
   expect(await a.values("own.mdc")).toEqual(["- of an editor\r\n"]);
 });
+
+test("what is left of a longer rule under a shorter one is nobody's, also where git makes the line endings", async () => {
+  await sandbox.run(a.folder, "init", "-q", "-b", "main", a.project);
+  a.save("tests.mdc", "- one\n- two\n- three, a typo\n");
+  saveAt(join(a.project, ".gitattributes"), ".cursor/rules/** text eol=crlf\n");
+  await sandbox.run(a.project, "add", "-A");
+  await sandbox.run(a.project, "commit", "-q", "-m", "rules");
+  rmSync(b.project, { recursive: true });
+  await sandbox.run(b.folder, "clone", "-q", a.project, b.project);
+  await settleMemories(a, b);
+  const [first = "", next] = [b.read("tests.mdc"), "- one\r\n- two\r\n- three\r\n"];
+  const before = await b.values("tests.mdc");
+  b.save("tests.mdc", next + first.slice(next.length));
+  expect(b.read("tests.mdc")).toBe(`${next}a typo\r\n`);
+  // Of a tracked file a look takes what stood there at the one before.
+  for (let looks = 0; looks < 3; looks++) {
+    await b.keeper.look();
+    b.world.advance(1000);
+  }
+  expect(await b.values("tests.mdc")).toEqual(before);
+  b.save("tests.mdc", next);
+  await settleMemories(a, b);
+  expect(await a.values("tests.mdc")).toEqual(["- one\n- two\n- three\n"]);
+});

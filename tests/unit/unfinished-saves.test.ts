@@ -130,6 +130,15 @@ test("pieces that end inside a line are not in the history, whole lines are", as
   expect((await a.saves()).outcomes.slice(before)).toEqual(["taken", "overtaken", "taken"]);
 });
 
+test("what was left of a longer text and was cut off at once is not in the history", async () => {
+  const before = (await a.saves()).outcomes.length;
+  const next = START.replace("make test", "make");
+  await a.saveDuringLook(next + START.slice(next.length));
+  await a.saveDuringLook(next);
+  await a.settle();
+  expect((await a.saves()).outcomes.slice(before)).toEqual(["taken"]);
+});
+
 test("a text without a last line break that stood for a second is in the history, though the next one only continues it", async () => {
   const [first, next] = [`${START}One`, `${START}One\n\nTwo`];
   await a.saveAndLook(first);

@@ -16,6 +16,8 @@ export type MemoryRead =
   | {
       readonly kind: "text";
       readonly content: string;
+      /** What stands in the file, where git has made its line endings. */
+      readonly asRead?: string;
       /** SHA-256 of the bytes, in hex. */
       readonly hash: string;
       readonly savedAt: number;

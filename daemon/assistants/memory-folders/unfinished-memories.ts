@@ -14,6 +14,7 @@ import type { DaemonTables } from "../../home/tables.ts";
 import { noteWaiting } from "../../home/waiting-since.ts";
 import { isMendOf } from "./index-lines.ts";
 import type { MemoryText } from "./read-memory-folder.ts";
+import { shownBytes } from "./shown-bytes.ts";
 
 /** A file that is empty for this long is asked about. */
 const EMPTIED_MS = 10_000;
@@ -82,7 +83,7 @@ export class UnfinishedMemories {
 
 /** Whether a text looks half written. What is left of the former one may be of any line of that. */
 export function mayBeHalf({ former, file, unseen }: ChangedMemory): boolean {
-  if (former && isUncut(former.text, file.content)) return true;
+  if (former && isUncut(shownBytes(former), file.asRead ?? file.content)) return true;
   return isUnfinished(former && stateOf(expectedOf(former, file, unseen)), file);
 }
 

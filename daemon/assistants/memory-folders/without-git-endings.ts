@@ -16,7 +16,8 @@ export async function withoutGitEndings(
   const read = new Map(files);
   for (const { name, file } of texts) {
     if (!changed.has(name.toLowerCase())) continue;
-    read.set(name, { ...file, content: committedEndings(file.content) });
+    const asRead = file.content;
+    read.set(name, { ...file, content: committedEndings(asRead), asRead });
   }
   return read;
 }

@@ -33,7 +33,7 @@ export class LateBlocks {
   async add(handle: FileHandle, { path, before, after }: ReplacedFile): Promise<void> {
     const saves = this.#saves.get(path)?.saves ?? new LateSaves(this.#world, this.#look);
     this.#saves.set(path, { saves, after });
-    await saves.add(handle, stateOf(before));
+    await saves.add(handle, fileStateOf(before));
   }
 
   /** Puts what was saved since into the files. */
@@ -41,7 +41,7 @@ export class LateBlocks {
     for (const [path, { saves }] of this.#saves) {
       const take = async (_: unknown, { content }: FileContent) => {
         await this.put(path, content, this.#saves.get(path)?.after);
-        return stateOf(content);
+        return fileStateOf(content);
       };
       await saves.take(take, { isLast });
     }
@@ -81,7 +81,8 @@ export class LateBlocks {
   }
 }
 
-function stateOf(content: string) {
+/** A file of its own, which is in no document. */
+export function fileStateOf(content: string) {
   const { form, lines } = splitForm(content);
   return { hash: hashOf(content), base: { text: lines, spans: [] }, form };
 }

@@ -35,6 +35,7 @@ import { PersonalTaker } from "./personal-taker.ts";
 import { readMerges } from "./read-merges.ts";
 import { glimpsePersonalFile, type PersonalRead, readPersonalFile } from "./read-personal-file.ts";
 import { showing } from "./take-block.ts";
+import { UncutFiles } from "./uncut-files.ts";
 import { NO_TEXT, type PersonalVersion, parseVersion } from "./version.ts";
 import {
   contentAdopted,
@@ -96,6 +97,7 @@ export class PersonalKeeper {
   readonly #taker: PersonalTaker;
   readonly #looks: RegularLooks;
   readonly #rows = new PersonalRows();
+  readonly #uncut: UncutFiles;
   /** Since when a file's block is missing or empty, by the steady clock. */
   readonly #since = new Map<string, number>();
   #quiet: { readonly sign: string; readonly at: number } | undefined;
@@ -108,6 +110,7 @@ export class PersonalKeeper {
     const { world } = options;
     this.#options = options;
     this.#late = new LateBlocks(world, () => void this.lookAnew());
+    this.#uncut = new UncutFiles(world);
     this.#came = new LineArrivals(world);
     this.#told = new ToldLines(world);
     const address = () => this.#address();
@@ -276,8 +279,12 @@ export class PersonalKeeper {
       await this.#taker.pass(file, seen);
       return { file: await this.#passed(file, why), read, why };
     }
+    const former = this.#uncut.shown(read.path);
+    if (read.kind === "file" && (await this.#uncut.isUncut(read.path, read))) {
+      return { file, read, why: { code: "being-written" } };
+    }
     const isLasting = this.#isLasting(file, read.kind === "file" ? read.block?.text : undefined);
-    const taken = await this.#taker.take({ known, file }, { read, seen, isLasting });
+    const taken = await this.#taker.take({ known, file }, { read, seen, former, isLasting });
     return { file: taken.file, read, why: taken.why };
   }
 
@@ -345,6 +352,7 @@ export class PersonalKeeper {
       const left = await this.#turnOff({ file, read, why, shared });
       return left && is("left-alone", left);
     }
+    if (why?.code === "being-written") return is("waiting", why);
     if (why || read.kind === "problem") return is("left-alone", why);
     if (file.asked) return is("asked", { code: `personal-${file.asked}`, assistant });
     const block = read.kind === "file" ? read.block : undefined;
@@ -414,6 +422,7 @@ export class PersonalKeeper {
     if (outcome.kind === "refused") return outcome.why;
     if (outcome.kind === "changed") return "changed";
     const { replaced } = outcome;
+    this.#uncut.show(read.path, content ?? "");
     if (!replaced || read.kind === "absent" || content === undefined) await replaced?.close();
     else await this.#late.add(replaced, { path: read.path, before: read.content, after: content });
     return undefined;

@@ -8,12 +8,14 @@ import type { ToldLines } from "../../files/arrivals/told-lines.ts";
 import { disputedLines, linesWithout, returnedUnseen } from "../../files/arrivals/unseen-lines.ts";
 import type { FileContent } from "../../files/state/file-edit.ts";
 import { FileGlimpses } from "../../files/state/file-glimpses.ts";
+import { findBeginnings } from "../../files/state/unfinished.ts";
 import { forgetGlimpses } from "../../home/kept-glimpses.ts";
 import type { PersonalFile } from "../../home/personal-files.ts";
 import { readPersonalVersions } from "../../home/personal-versions.ts";
 import type { DaemonTables } from "../../home/tables.ts";
 import { isWording } from "../memory-folders/mended-line.ts";
 import { findBlock } from "./block.ts";
+import { fileStateOf } from "./late-blocks.ts";
 import type { PersonalKeeperOptions } from "./personal-keeper-options.ts";
 import type { PersonalRows } from "./personal-rows.ts";
 import type { PersonalRead } from "./read-personal-file.ts";
@@ -42,6 +44,8 @@ interface FoundFile {
   readonly read: Exclude<PersonalRead, { kind: "problem" }>;
   /** What it had before it was read. */
   readonly seen: readonly FileContent[];
+  /** What all of the file was when it was taken last, if this process knows that. */
+  readonly former: string | undefined;
   readonly isLasting: boolean;
 }
 
@@ -121,8 +125,14 @@ export class PersonalTaker {
    * Texts that the block had before it was read, and that have a line which would be in no file and
    * no history. While somebody is asked, or after a kill, no text is an edit of the one before.
    */
-  async #missed(file: PersonalFile, { read, seen }: FoundFile) {
+  async #missed(file: PersonalFile, { read, seen, former: before }: FoundFile) {
     if (seen.length === 0) return [];
+    const last = read.kind === "file" ? read : undefined;
+    const begun = findBeginnings(
+      seen,
+      last,
+      before === undefined ? undefined : fileStateOf(before),
+    );
     const known = await readPersonalVersions(this.#options.store.reader);
     const former = new Set(known.map(({ value }) => parseVersion(value).text));
     const shown = plainLines(shownText(file));
@@ -131,7 +141,8 @@ export class PersonalTaker {
     let later = read.kind === "file" ? plainLines(read.block?.text ?? "") : [];
     for (const { content, hash } of isOpen === undefined ? [...seen].reverse() : []) {
       const block = findBlock(content);
-      if (block.kind !== "block" || former.has(block.text)) continue;
+      const isBegun = begun.some((each) => each.hash === hash);
+      if (block.kind !== "block" || former.has(block.text) || isBegun) continue;
       const lines = plainLines(block.text);
       // Or somebody has gone on with it.
       const stays = (line: string) =>

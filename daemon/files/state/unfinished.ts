@@ -36,7 +36,8 @@ export function isUnfinished(former: FileState | undefined, { content }: FileCon
  * Whether a shorter text may have been written over the former one, whose end is still to be cut
  * off, as Bun writes a file: then there are as many bytes as before, and what is left of a line, or
  * lines that stand a second time. Not where the lines only changed places, or each of those that
- * changed has as many bytes as the one that it replaces.
+ * changed has as many bytes as the one that it replaces. Both are as a file had them, with the line
+ * endings that git has made.
  */
 export function isUncut(before: string, content: string): boolean {
   if (before === content || bytesOf(before) !== bytesOf(content)) return false;
@@ -46,6 +47,15 @@ export function isUncut(before: string, content: string): boolean {
     const [gone, put] = [lines.slice(at, at + removed), written.slice(from, from + added)];
     return gone.map(bytesOf).join() !== put.map(bytesOf).join();
   });
+}
+
+/** Whether a text is the beginning of the next one, written over the one before. */
+function isBegunOver(before: string, content: string, next: string): boolean {
+  if (next.startsWith(content) || !isUncut(before, content)) return false;
+  let [start, end] = [0, 0];
+  while (start < content.length && content[start] === next[start]) start++;
+  while (end < content.length && content.at(-1 - end) === before.at(-1 - end)) end++;
+  return start + end >= content.length;
 }
 
 function bytesOf(text: string): number {
@@ -86,20 +96,23 @@ function missingEnd(before: string, content: string): number {
 type SavedText = Pick<FileContent, "content" | "savedAt">;
 
 /**
- * Those of the texts, oldest first, that end inside a line and that the next one only continues, at
- * once. They say nothing of their own, unless the file's last line never had an end. Whoever goes
- * on a while later has saved the text as it was.
+ * Those of the texts, oldest first, that say nothing of their own, as the next one shows at once:
+ * it only continues one that ends inside a line, unless the file's last line never had an end, or
+ * one has only its beginning, and then the rest of the text before. Whoever goes on a while later
+ * has saved the text as it was.
  */
 export function findBeginnings<Text extends SavedText>(
   texts: readonly Text[],
   last: SavedText | undefined,
   former: FileState | undefined,
 ): readonly Text[] {
-  if (former && endsInsideLine(fileText(former))) return [];
+  const shown = former ? fileText(former) : "";
   return texts.filter(({ content, savedAt }, at) => {
     const next = texts[at + 1] ?? last;
-    if (next === undefined || !endsInsideLine(content)) return false;
-    return next.content.startsWith(content) && Math.abs(next.savedAt - savedAt) < BEGINNING_MS;
+    if (next === undefined || Math.abs(next.savedAt - savedAt) >= BEGINNING_MS) return false;
+    const before = texts[at - 1]?.content ?? shown;
+    if (isBegunOver(before, content, next.content)) return true;
+    return endsInsideLine(content) && !endsInsideLine(shown) && next.content.startsWith(content);
   });
 }
 
@@ -114,17 +127,22 @@ export interface UnfinishedOptions {
   readonly isWatched?: boolean;
   /** Whether a program has the file open to write, as far as the system tells. */
   readonly isOpen?: () => Promise<boolean>;
+  /** Whether a text may be half written. */
+  readonly isHalf?: (former: FileState | undefined, file: FileContent) => boolean;
 }
 
 /** Measures how long a text that may be half written has stood unchanged. */
 export class UnfinishedText {
   readonly #world: Pick<World, "monotonic">;
   readonly #isOpen: () => Promise<boolean>;
+  readonly #isHalf: typeof isUnfinished;
   #isWatched: boolean;
   /** By the steady clock. */
   #seen: { readonly hash: string; readonly at: number; readonly first: number } | undefined;
 
-  constructor({ world, isWatched = false, isOpen = async () => false }: UnfinishedOptions) {
+  constructor({ world, isWatched = false, ...ways }: UnfinishedOptions) {
+    const { isOpen = async () => false, isHalf = isUnfinished } = ways;
+    this.#isHalf = isHalf;
     this.#world = world;
     this.#isWatched = isWatched;
     this.#isOpen = isOpen;
@@ -159,7 +177,7 @@ export class UnfinishedText {
   }
 
   #waitMs(former: FileState | undefined, file: FileContent): number {
-    if (isUnfinished(former, file)) return UNFINISHED_MS;
+    if (this.#isHalf(former, file)) return UNFINISHED_MS;
     return former && !this.#isWatched ? FOUND_MS : 0;
   }
 }

@@ -69,7 +69,7 @@ export const FOLLOWED: readonly Mistake[] = [
   half(
     "a text that may be half written is taken at once",
     "a program that never stops writing is waited for a minute",
-    "if (isUnfinished(former, file)) return UNFINISHED_MS;",
+    "if (this.#isHalf(former, file)) return UNFINISHED_MS;",
     "",
   ),
   half(
@@ -97,16 +97,22 @@ export const FOLLOWED: readonly Mistake[] = [
     "return former;",
   ),
   half(
+    "what was left of a longer text and cut off at once is a save",
+    "what was left of a longer text and was cut off at once is not in the history",
+    "if (isBegunOver(before, content, next.content)) return true;",
+    "",
+  ),
+  half(
     "each piece of a text that is being written is a save",
     "pieces that end inside a line are not in the history, whole lines are",
-    "if (next === undefined || !endsInsideLine(content)) return false;",
+    "return endsInsideLine(content) && !endsInsideLine(shown) && next.content.startsWith(content);",
     "return false;",
   ),
   half(
     "what the next save continues is no save, however long it stood",
     "a text without a last line break that stood for a second is in the history, though the next one only continues it",
-    "return next.content.startsWith(content) && Math.abs(next.savedAt - savedAt) < BEGINNING_MS;",
-    "return next.content.startsWith(content);",
+    "if (next === undefined || Math.abs(next.savedAt - savedAt) >= BEGINNING_MS) return false;",
+    "if (next === undefined) return false;",
   ),
   mistakesIn("daemon/files/followed-file.ts", "unit/unfinished-saves.test.ts")(
     "what was saved over while a text waits is kept in memory",

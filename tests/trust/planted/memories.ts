@@ -228,4 +228,13 @@ export const MEMORIES: readonly Mistake[] = [
     'if (mode !== "write") return { arrivals: [], notes: beside };',
     "",
   ),
+  mistakesIn(
+    "daemon/assistants/memory-folders/unfinished-memories.ts",
+    "unit/rule-folders.test.ts",
+  )(
+    "what is left of a longer rule is looked for in the line endings that git commits",
+    "what is left of a longer rule under a shorter one is nobody's, also where git makes the line endings",
+    "isUncut(shownBytes(former), file.asRead ?? file.content)",
+    "isUncut(former.text, file.content)",
+  ),
 ];

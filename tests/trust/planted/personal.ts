@@ -145,4 +145,16 @@ export const PERSONAL: readonly Mistake[] = [
     "target !== undefined && path !== target && path !== file.path",
     "target !== undefined && path === target && path !== file.path",
   ),
+  mistakesIn("daemon/assistants/personal/uncut-files.ts", "unit/personal-glimpses.test.ts")(
+    "a text of which a part stands over the former one is taken for one's own",
+    "a text of which a part stands over the former one is nobody's, looked at",
+    "isUncut(content, file.content);",
+    "false;",
+  ),
+  mistakesIn("daemon/assistants/personal/personal-taker.ts", "unit/personal-glimpses.test.ts")(
+    "a text of which a part stood over the former one between two looks is taken for one's own",
+    "a text of which a part stands over the former one is nobody's, heard of",
+    "former.has(block.text) || isBegun)",
+    "former.has(block.text))",
+  ),
 ];
