@@ -154,7 +154,7 @@ async function showHome(env: Environment, { all, json }: StatusFlags): Promise<u
     return undefined;
   }
   const standing = await findStanding(home, env.dir);
-  const ways = all ? (["whole"] as const) : (["whole", "line", "count"] as const);
+  const ways = all ? (["all"] as const) : (["whole", "line", "count"] as const);
   const texts = ways.map((others) => homeStatusLines(home, standing, others));
   for (const line of firstOnScreen(texts)) say(line);
   sayText(conflictCountLines(home));

@@ -210,12 +210,13 @@ const START_HERE = { again: "memsync start .", first: "memsync up" };
 
 /**
  * The home's status in a few lines, the current folder's project first. The others are shown
- * completely, in one line each, or counted.
+ * completely (`all`: with all that is to be said, however long that is), in one line each, or
+ * counted.
  */
 export function homeStatusLines(
   status: HomeStatus,
   standing: Standing,
-  others: "whole" | "line" | "count" = "whole",
+  others: "all" | "whole" | "line" | "count" = "whole",
 ): string[] {
   const own = status.own.filter((layers) => !isEmptyEmbedded(status, layers));
   const several = own.length > 1;
@@ -247,7 +248,7 @@ export function homeStatusLines(
     ...leftEmbeddedLines(own),
     ...machineLines(status.machine),
     ...heldLines(status.held, status.projects, several),
-    ...oddIgnoreLines(status.ignore_lines),
+    ...oddIgnoreLines(status.ignore_lines, others === "all" ? Infinity : undefined),
   ].map(visible);
 }
 

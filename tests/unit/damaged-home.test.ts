@@ -6,6 +6,7 @@ import { join } from "node:path";
 import * as Y from "yjs";
 import { memoryHistory } from "../../cli/local/local-history.ts";
 import { LOCAL_ACCOUNT } from "../../daemon/gateway/mount.ts";
+import { listHeld, putHeld } from "../../daemon/home/held-store.ts";
 import { type Home, homeOf, prepareHome } from "../../daemon/home/home.ts";
 import {
   findIgnoreText,
@@ -163,6 +164,41 @@ test("a damaged pack of a history costs that pack alone", async () => {
   expect(await historyOf(store, "b")).toEqual([]);
   expect(await memories(store)).toEqual({ a: "last", b: "v59" });
   await store.close();
+});
+
+/** Overwrites the page of the database's file that has these letters. */
+function spoilPageWith(text: string): void {
+  const bytes = readFileSync(home.database);
+  const size = bytes.readUInt16BE(16) || 65_536;
+  const at = bytes.indexOf(text);
+  expect(at).toBeGreaterThan(size);
+  bytes.fill(0, at - (at % size), at - (at % size) + size);
+  writeFileSync(home.database, bytes);
+}
+
+test("a damaged home says that some of what was held is gone, and has the rest", async () => {
+  const store = await openReplica(home.database, realWorld);
+  const keys = Array.from({ length: 200 }, (_, at) => `held-${at}`);
+  await store.write(async ({ db }) => {
+    for (const key of keys) {
+      const value = `value of ${key}, ${"x".repeat(300)}`;
+      const place = { kind: "memory", account: LOCAL_ACCOUNT, document: PROJECT, key } as const;
+      const reason = { code: "no-room" } as const;
+      await putHeld(db, { ...place, value, seen: [], cause: "limit", reason, writtenAt: NOW });
+    }
+  });
+  await store.close();
+  const database = new Database(home.database);
+  database.run("pragma wal_checkpoint(truncate)");
+  database.close();
+  spoilPageWith("value of held-100,");
+  const [note] = await recoverHome(home, realWorld, silentLog);
+  expect(note?.message).toContain("not all that was held can be read");
+  const mended = await openReplica(home.database, realWorld);
+  const left = (await listHeld(mended.reader)).map(({ key }) => key);
+  await mended.close();
+  expect(left).not.toContain("held-100");
+  expect(left).toEqual(expect.arrayContaining(["held-0", "held-50", "held-150", "held-199"]));
 });
 
 test("what a damaged home knew of ignored names still counts", async () => {

@@ -3,7 +3,9 @@ import { mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Command } from "commander";
+import { addConflictCommands } from "../../cli/commands/conflicts.ts";
 import { addMemoryCommands } from "../../cli/commands/memories.ts";
+import { listConflicts } from "../../cli/local/local-conflicts.ts";
 import { forget } from "../../cli/mcp/forget.ts";
 import { remember } from "../../cli/mcp/remember.ts";
 import { type Environment, readEnvironment } from "../../cli/place/environment.ts";
@@ -16,9 +18,15 @@ import {
 import { changeHome, writeMemory } from "../../cli/writes/inbox-write.ts";
 import { moveMemory } from "../../cli/writes/move-memory.ts";
 import { saveMemory } from "../../cli/writes/save.ts";
+import { LOCAL_ACCOUNT } from "../../daemon/home/local-account.ts";
+import { openReplica } from "../../daemon/home/open-replica.ts";
 import { forgetPersonalFile, putPersonalFile } from "../../daemon/home/personal-files.ts";
 import { PERSONAL_KEY } from "../../daemon/home/personal-mark.ts";
+import { readWholeInbox } from "../../daemon/inbox/inbox.ts";
 import { readLocalMemories } from "../../daemon/reading/local-memories.ts";
+import type { ReplicaDocument } from "../../shared/replica/document/document.ts";
+import type { OpenDocument } from "../../shared/replica/store/open-document.ts";
+import { realWorld } from "../../shared/world-real.ts";
 
 let folder: string;
 let env: Environment;
@@ -142,4 +150,58 @@ test("who deletes the personal text is asked, by whatever command", async () => 
   expect(await standing()).toHaveLength(1);
   await rm("--yes");
   expect(await standing()).toEqual([]);
+});
+
+/** Changes the user's document as an answer of the service does. */
+async function editDocument(edit: (open: OpenDocument) => void): Promise<void> {
+  const store = await openReplica(env.home.database, realWorld);
+  await store.write(async (context) => {
+    edit(await context.open({ owner: LOCAL_ACCOUNT, name: place.document }));
+  });
+  await store.close();
+}
+
+const setText = (document: ReplicaDocument, value: string, more: object) =>
+  document.setEntry("memories", PERSONAL_KEY, { value, now: 1, ...more });
+
+async function onlyConflict(): Promise<string> {
+  const all = await withLocal(env, async (db) => (db ? await listConflicts(db, () => true) : []));
+  expect(all).toHaveLength(1);
+  return all[0]?.id ?? "";
+}
+
+const conflicts = (...args: string[]) => {
+  const program = new Command().exitOverride();
+  addConflictCommands(program, env);
+  return program.parseAsync(["conflicts", ...args], { from: "user" });
+};
+
+const writesWaiting = () =>
+  withLocal(env, async (db) => (db ? (await readWholeInbox(db)).length : 0));
+
+test("who takes a version of the personal text out by a conflict is asked", async () => {
+  await changeHome(env.home, async () => {});
+  await editDocument(({ document }) => {
+    setText(document, "- Theirs.\n", {});
+    setText(document, TEXT, { now: 2, seen: [] });
+  });
+  const id = await onlyConflict();
+  await expect(conflicts("restore", id)).rejects.toThrow(/nothing was restored: 2 lines go.*--yes/);
+  expect(await writesWaiting()).toBe(0);
+  await conflicts("restore", id, "--yes");
+  expect(await writesWaiting()).toBe(1);
+});
+
+test("who deletes the personal text after all by a conflict is asked", async () => {
+  await changeHome(env.home, async () => {});
+  await editDocument((open) => {
+    setText(open.document, "- Before.\n", {});
+    open.deleteMemory({ key: PERSONAL_KEY, now: 2 });
+    setText(open.document, TEXT, { now: 3, isBeforeDeletion: true });
+  });
+  const id = await onlyConflict();
+  await expect(conflicts("choose", id, "2")).rejects.toThrow(/nothing was deleted: 2 lines go/);
+  expect(await writesWaiting()).toBe(0);
+  await conflicts("choose", id, "2", "--yes");
+  expect(await writesWaiting()).toBeGreaterThan(0);
 });
