@@ -91,8 +91,10 @@ export async function claudeMemNotes(
   if (found && (layer !== undefined || project !== undefined)) return found;
   const names = [...read.projects].map(([name, { notes }]) => `  ${name}   ${notes.length}`);
   const others = count(read.others, "observation", "observations");
+  const unknown = of === undefined || found ? "" : `it has no project ${of}: `;
   throw new CommandFailed(
-    "say which of its projects is meant, and where its notes go: `--of NAME --project DIR`",
+    `${unknown}say which of its projects is meant, and where its notes go: ` +
+      "`--of NAME --project DIR`",
     {
       further: [
         ...names.sort(),

@@ -84,6 +84,8 @@ scenario("claude-mem's observations of one project come in, and of no other", as
   const untold = await machine.run(["import", file, "--project", "."]);
   expect(untold.status).toBe(1);
   expect(untold.stderr).toContain("other   1");
+  const unknown = await machine.run(["import", file, "--of", "shp", "--project", "."]);
+  expect(inOneLine(unknown.stderr)).toContain("it has no project shp: say which of its projects");
   const came = await machine.run(["import", file, "--of", "shop", "--project", "."]);
   expect(came.status).toBe(0);
   expect(inOneLine(came.stderr)).toContain(
