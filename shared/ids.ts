@@ -59,28 +59,26 @@ export function asUserId(text: string): UserId {
 }
 
 /** RFC 4648's alphabet in lower case. */
-const BASE32 = "abcdefghijklmnopqrstuvwxyz234567";
+const BASE32 = Buffer.from("abcdefghijklmnopqrstuvwxyz234567");
 
 /** RFC 4648 base32, lower case, without padding. */
 export function base32(bytes: Uint8Array): string {
-  let text = "";
+  // A loop by places is several times as fast as one by elements: each memory has such an id.
+  const text = Buffer.allocUnsafe(Math.ceil((bytes.length * 8) / 5));
+  let length = 0;
   let buffer = 0;
   let bits = 0;
-  for (const byte of bytes) {
-    buffer = (buffer << 8) | byte;
+  for (let at = 0; at < bytes.length; at++) {
+    buffer = ((buffer & 0xff) << 8) | (bytes[at] ?? 0);
     bits += 8;
     while (bits >= 5) {
       bits -= 5;
-      text += BASE32[(buffer >>> bits) & 31];
+      text[length++] = BASE32[(buffer >>> bits) & 31] ?? 0;
     }
-    buffer &= 0xff;
   }
-  if (bits > 0) text += BASE32[(buffer << (5 - bits)) & 31];
-  return text;
+  if (bits > 0) text[length++] = BASE32[(buffer << (5 - bits)) & 31] ?? 0;
+  return text.toString("latin1");
 }
-
-/** This many bytes are more than 26 characters of base32. */
-const MEMORY_ID_BYTES = 17;
 
 /**
  * The id that a memory has on every replica: `mem_` and the first 26 characters of base32 of
@@ -89,7 +87,7 @@ const MEMORY_ID_BYTES = 17;
  */
 export function memoryIdOf(documentId: string, key: string): MemoryId {
   const digest = hash("sha256", `${documentId}\n${key}`, "buffer");
-  return branded(`mem_${base32(digest.subarray(0, MEMORY_ID_BYTES)).slice(0, 26)}`);
+  return branded(`mem_${base32(digest).slice(0, 26)}`);
 }
 
 /** A random key for a memory that came without one: `note-` and 16 base32 characters. */
