@@ -20,7 +20,7 @@ import type { Sight } from "./state/follow-facts.ts";
 import type { FollowedState } from "./state/follow-store.ts";
 import { isClearedFor } from "./state/followed-imports.ts";
 import { type CameByGit, listUnseenBy } from "./tracked/came-by-git.ts";
-import { forgetSettled, notRead, readInMarks } from "./tracked/settled-in-git.ts";
+import { forgetSettled, hasReadBeside, notRead, readInMarks } from "./tracked/settled-in-git.ts";
 import { settledMeanwhile, withBrought } from "./tracked/settled-meanwhile.ts";
 import { baseOfEdit, keptAside, takeGitVersion } from "./tracked/take-git-version.ts";
 
@@ -111,20 +111,22 @@ async function takeAsEdit(
     known: withoutCleared(open, known ?? ABSENT, file),
     setAside: holding.aside,
   });
+  const isSeen = settled !== undefined && hasReadBeside(settled, sight);
+  // No look finds what came while git's marks stand in the file: then the time alone counts.
+  const young = settled ? clock.unseenAt(unseen, file.savedAt) : unseen;
   const read = readInMarks(base, sight);
   const save = { dir: link.dir, known: base, file, unseen, goneMs, sight };
   const old = await findPutBackCopy(context, open, save);
   const taken = await takeEdit(context, open, {
     known: base,
     file,
-    // Whoever settles what git has set aside has seen the file.
-    unseen: settled ? [] : [...notRead(unseen, base, read), ...old],
+    unseen: isSeen ? [] : [...notRead(young, base, read), ...old],
     read,
     isPulled: sight.past?.relation === "onward",
     besides: undone,
     aside: holding.aside,
   });
-  forgetSettled(open, settled);
+  forgetSettled(open, settled, isSeen);
   return taken;
 }
 

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
 import { exchange } from "../support/exchange-machines.ts";
-import { FILE, FollowedClones } from "../support/followed-clones.ts";
+import { FILE, FollowedClones, LONG_MS } from "../support/followed-clones.ts";
 import type { FollowedMachine } from "../support/followed-machines.ts";
 
 // Generous, for machines that do other things besides.
@@ -99,6 +99,8 @@ for (const [what, between] of Object.entries(BETWEEN)) {
   for (const [how, [end, text]] of Object.entries(ENDS)) {
     test(`a stash that conflicts with ${what} is one conflict, settled everywhere by ${how}`, async () => {
       await popIntoConflict(between);
+      // Else an editor from before the stash may not have seen what came since.
+      for (const each of [a, b]) await each.pass(LONG_MS);
       await end();
       expect(await both()).toEqual({ text, listed: 0 });
       await git("stash", "drop", "-q");
@@ -236,6 +238,33 @@ for (const [what, buffer] of Object.entries(BUFFERS)) {
       await a.drain(await a.choiceOf(own?.text ?? "none", conflict?.id));
       expect(await both()).toEqual({ text: buffer, listed: 0 });
       expect(a.file()).toBe(buffer);
+    });
+  }
+}
+
+/** What an editor has that was opened before the stash, with what was typed there since. */
+const FROM_BEFORE: Readonly<Record<string, string>> = {
+  "what was stashed": MINE,
+  "what was stashed, and more": `${MINE}\nMore.\n`,
+  "what was stashed, mended": version("mine, always"),
+};
+
+for (const [what, buffer] of Object.entries(FROM_BEFORE)) {
+  for (const isLong of [false, true]) {
+    const when = isLong ? "a minute later" : "at once";
+    test(`who saves ${what} over git's marks ${when} ${isLong ? "means that" : "may not have seen what was pulled"}`, async () => {
+      await popIntoConflict(() => BETWEEN["a pull"]?.() ?? Promise.reject(new Error("no pull")));
+      if (isLong) for (const each of [a, b]) await each.pass(LONG_MS);
+      a.put(buffer);
+      await a.settle();
+      await git("add", FILE);
+      const { text, listed } = await both();
+      for (const line of buffer.trimEnd().split("\n")) expect(text).toContain(line);
+      if (isLong) expect({ text, listed }).toEqual({ text: buffer, listed: 0 });
+      else {
+        expect(text).toContain("with the committed one.");
+        expect(listed).toBe(1);
+      }
     });
   }
 }

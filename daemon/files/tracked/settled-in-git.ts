@@ -62,6 +62,24 @@ export function findSettled(
 }
 
 /**
+ * Whether who settles it has read what took the place of the lines that were set aside: it says
+ * something of that. An editor from before the stash has those lines itself.
+ */
+export function hasReadBeside(
+  { base, conflicts }: SettledInGit,
+  { shown, file }: Pick<Sight, "shown" | "file">,
+): boolean {
+  if (!shown || file.kind !== "text") return false;
+  const stood = conflicts.flatMap(({ versions }) =>
+    versions.filter(({ isStanding }) => isStanding),
+  );
+  const aside = new Set(stood.flatMap(({ text }) => plainLines(text)));
+  const isBefore = (line: string) => aside.has(line) || !shown.disputed.has(line);
+  const before = plainLines(base.text).filter(isBefore);
+  return hasReadMarks(shown, file.content, before.join("\n"));
+}
+
+/**
  * The lines between git's marks that whoever saved this text has read: it has something else there.
  * Of the rest of the file nobody can say so.
  */
@@ -89,10 +107,17 @@ export function notRead(
   });
 }
 
-export function forgetSettled({ document }: OpenDocument, settled: SettledInGit | undefined): void {
+/** `isSeen`: what others wrote in the place of those lines, and is in conflict with them, as well. */
+export function forgetSettled(
+  { document }: OpenDocument,
+  settled: SettledInGit | undefined,
+  isSeen: boolean,
+): void {
   const told = new Set(listTextConflicts(document).map(({ id }) => id));
-  for (const { id } of settled?.conflicts ?? [])
-    if (told.delete(id)) forgetTextConflict(document, id);
+  for (const { id, kind } of settled?.conflicts ?? []) {
+    const isOver = isSeen || !REPLACING.includes(kind);
+    if (isOver && told.delete(id)) forgetTextConflict(document, id);
+  }
 }
 
 /**

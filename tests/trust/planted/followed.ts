@@ -336,6 +336,12 @@ export const FOLLOWED: readonly Mistake[] = [
     'return { text: text.join(""), at: marked.at, isReadIn };',
     'return { text: text.join(""), at: undefined, isReadIn };',
   ),
+  mistakesIn("daemon/files/take-decided.ts", "long/stash-conflict.test.ts")(
+    "an editor from before a stash has read what was pulled since",
+    "who saves what was stashed, and more over git's marks at once may not have seen what was pulled",
+    "settled !== undefined && hasReadBeside(settled, sight);",
+    "settled !== undefined;",
+  ),
   disputes("daemon/files/tracked/settled-in-git.ts")(
     "who has read what is between git's marks has read the whole file",
     "of a line beside git's marks nobody can say that it was seen",
