@@ -55,7 +55,7 @@ export async function createHostApp(options: HostAppOptions): Promise<HostApp> {
     tokens.forget();
     sockets.end(undefined, "the database is another one");
   });
-  const bodies = new BodyBudget(world);
+  const bodies = new BodyBudget(world, log);
   const answers = new AnswerBudget(world);
   const watch = new TokenWatch({
     db: host.database.reader,

@@ -100,7 +100,7 @@ export async function createEmulatorApp(options: EmulatorAppOptions): Promise<Em
   const servicesOf = (of: ServiceStore) => createServices(of, world, knowledge);
   const services = servicesOf(store);
   const sockets = new LiveSockets();
-  const bodies = new BodyBudget(driven?.connectionWorld ?? world);
+  const bodies = new BodyBudget(driven?.connectionWorld ?? world, log);
   const answers = new AnswerBudget(driven?.connectionWorld ?? world);
   const operations =
     readiness && createOperations({ host, sockets, bodies, answers, world, readiness });

@@ -1,6 +1,7 @@
 import { RateLimited } from "../../shared/errors.ts";
 import type { AccountId } from "../../shared/ids.ts";
 import { LIMITS } from "../../shared/limits.ts";
+import { type Log, silentLog } from "../../shared/log.ts";
 import type { World } from "../../shared/world.ts";
 import { BodyTurns } from "./body-turns.ts";
 
@@ -52,8 +53,9 @@ class Pool {
   constructor(
     readonly room: Room,
     world: Pick<World, "setTimer">,
+    log: Pick<Log, "warn">,
   ) {
-    this.turns = new BodyTurns(world);
+    this.turns = new BodyTurns(world, log);
   }
 
   /** False: there is no room for so many bytes more. */
@@ -83,9 +85,9 @@ export class BodyBudget {
   readonly #large: Pool;
   #refused = 0;
 
-  constructor(world: Pick<World, "setTimer">) {
-    this.#small = new Pool(SMALL, world);
-    this.#large = new Pool(LARGE, world);
+  constructor(world: Pick<World, "setTimer">, log: Pick<Log, "warn"> = silentLog) {
+    this.#small = new Pool(SMALL, world, log);
+    this.#large = new Pool(LARGE, world, log);
   }
 
   /** How much room is taken. */

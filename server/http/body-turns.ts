@@ -1,4 +1,6 @@
+import { messageOf } from "../../shared/errors.ts";
 import type { AccountId } from "../../shared/ids.ts";
+import { type Log, silentLog } from "../../shared/log.ts";
 import type { World } from "../../shared/world.ts";
 import { makeRoomFor } from "./garbage.ts";
 
@@ -27,9 +29,11 @@ export class BodyTurns {
   #bytes = 0;
   /** The account whose turn is next comes first. */
   readonly #waiting = new Map<AccountId, Waiting[]>();
+  #isRoomMissed = false;
 
   constructor(
     readonly world: Pick<World, "setTimer">,
+    readonly log: Pick<Log, "warn"> = silentLog,
     readonly makeRoom: typeof makeRoomFor = makeRoomFor,
   ) {}
 
@@ -38,7 +42,7 @@ export class BodyTurns {
     return new Promise((resolve) => {
       const begin = async () => {
         this.#bytes += bytes;
-        await this.makeRoom(bytes, this.world);
+        await this.makeRoom(bytes, this.world).catch((thrown: unknown) => this.#missRoom(thrown));
         let ended = false;
         const end = () => {
           if (ended) return;
@@ -54,6 +58,16 @@ export class BodyTurns {
       this.#waiting.set(account, [...before, { bytes, begin }]);
       this.#beginNext();
     });
+  }
+
+  /** A body goes on without room, which is for the machine's sake alone. It is told once. */
+  #missRoom(thrown: unknown): void {
+    if (this.#isRoomMissed) return;
+    this.#isRoomMissed = true;
+    this.log.warn(
+      { reason: messageOf(thrown) },
+      "garbage is not collected before large bodies: the process will hold more memory",
+    );
   }
 
   /** Nobody overtakes the next one, or the largest would wait for ever. */

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { BodyTurns } from "../../server/http/body-turns.ts";
 import { bufferFor, giveBack } from "../../server/http/garbage.ts";
 import { asAccountId } from "../../shared/ids.ts";
+import { silentLog } from "../../shared/log.ts";
 import { realWorld } from "../../shared/world-real.ts";
 
 const MIB = 1024 * 1024;
@@ -10,7 +11,9 @@ const MIB = 1024 * 1024;
 /** Bodies of so many MiB; `begun` has the names of those whose turn has come. */
 function watchedTurns() {
   const roomMade: number[] = [];
-  const turns = new BodyTurns(realWorld, async (bytes) => void roomMade.push(bytes / MIB));
+  const turns = new BodyTurns(realWorld, silentLog, async (bytes) => {
+    roomMade.push(bytes / MIB);
+  });
   const begun: string[] = [];
   const ends = new Map<string, () => void>();
   const ask = (name: string, mebibytes: number) =>
@@ -53,7 +56,7 @@ test("a body that is worked on for too long is in nobody's way any more", async 
     ...realWorld,
     setTimer: (_: number, run: () => void) => realWorld.setTimer(1, run),
   };
-  const turns = new BodyTurns(atOnce, async () => {});
+  const turns = new BodyTurns(atOnce, silentLog, async () => {});
   const [a, b] = ["acct_a", "acct_b"].map(asAccountId);
   assert(a !== undefined && b !== undefined, "both are accounts");
   const endFirst = await turns.take(a, 64 * MIB);
@@ -62,6 +65,24 @@ test("a body that is worked on for too long is in nobody's way any more", async 
   endFirst();
   endNext();
   (await turns.take(b, 64 * MIB))();
+});
+
+test("where no room can be made, bodies have their turns without, and it is logged once", async () => {
+  const warned: unknown[] = [];
+  const log = { warn: (fields: object) => void warned.push(fields) };
+  const turns = new BodyTurns(realWorld, log, async () => {
+    throw new RangeError("Out of memory");
+  });
+  const begun: number[] = [];
+  for (const megabytes of [64, 40]) {
+    void turns.take(asAccountId("acct_a"), megabytes * MIB).then((end) => {
+      begun.push(megabytes);
+      end();
+    });
+  }
+  await settled();
+  expect(begun).toEqual([64, 40]);
+  expect(warned).toEqual([{ reason: "Out of memory" }]);
 });
 
 test("large bytes are given back at once, and small ones are left alone", () => {
