@@ -40,7 +40,7 @@ export async function settleJoins(
     readonly former: Link | undefined;
     readonly link: Link;
     readonly derivedId: ProjectId | undefined;
-    /** Ends other machines' joins, too: the home that made one may be lost. */
+    /** Ends all joins: the home that made one may be lost. Who has followed is told to return. */
     readonly isForAll?: boolean | undefined;
   },
 ): Promise<SettledJoins> {
@@ -59,7 +59,7 @@ export async function settleJoins(
   const { home } = open.author;
   const ended = joinsIn(open.document).filter((join) => {
     const isOwn = home !== undefined && join.home === home && join.of === of;
-    return (isOwn || isForAll) && !isIn(join.to);
+    return isForAll || (isOwn && !isIn(join.to));
   });
   endJoins(open.document, ended);
   await context.flush(open);

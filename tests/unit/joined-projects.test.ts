@@ -58,16 +58,23 @@ async function openBoth() {
         bringsMemories: true,
       }),
     );
+  const settle = (link: Link, facts: Omit<Parameters<typeof settleJoins>[2], "link">) =>
+    store.write(async (context) => {
+      await putLink(context.db, link, context.now);
+      return await settleJoins(context, LOCAL_ACCOUNT, { link, ...facts });
+    });
   /** Somebody names the project of lap's folder, which was linked to `former`, or to none. */
   const name = (repository: ProjectId, former: ProjectId | undefined, to: ProjectId) =>
-    store.write(async (context) => {
-      const link = linkOf("/lap", to);
-      await putLink(context.db, link, context.now);
-      return await settleJoins(context, LOCAL_ACCOUNT, {
-        former: former && linkOf("/lap", former),
-        link,
-        derivedId: repository,
-      });
+    settle(linkOf("/lap", to), {
+      former: former && linkOf("/lap", former),
+      derivedId: repository,
+    });
+  /** The same of a folder that stays in the project, for every machine. */
+  const nameForAll = (repository: ProjectId, project: ProjectId) =>
+    settle(linkOf("/lap", project), {
+      former: linkOf("/lap", project),
+      derivedId: repository,
+      isForAll: true,
     });
   /** Links a folder of this machine. */
   const place = (dir: string, repository: ProjectId, project: ProjectId) =>
@@ -91,7 +98,7 @@ async function openBoth() {
     const joins = await joinsOfLinked(store.reader, read, { project, links });
     return joins.map(({ id, dirs }) => `${id} ${dirs.join(" ")}`);
   };
-  return { store, relink, name, place, told };
+  return { store, relink, name, nameForAll, place, told };
 }
 
 test("whoever goes on in a project is told where another machine has linked it", async () => {
@@ -130,6 +137,15 @@ test("as long as another folder of it is in the other project nothing has gone b
   await place("/second", X, Y);
   expect((await name(X, undefined, X)).ended).toEqual([]);
   expect(await told(X, X)).toEqual([`${Y} /desk/${X}`]);
+});
+
+test("who ends a join for all ends it though another folder has followed, which is told", async () => {
+  const { relink, nameForAll, place, told } = await openBoth();
+  await relink(X, X, Y);
+  await place("/second", X, Y);
+  expect((await nameForAll(X, X)).ended).toMatchObject([{ of: X, to: Y }]);
+  expect(await told(X, X)).toEqual([]);
+  expect(await told(Y, X)).toEqual([`${X} /desk/${X}`]);
 });
 
 test("whoever names the project that a folder has stays there, and is told no more", async () => {
