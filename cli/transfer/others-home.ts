@@ -26,7 +26,13 @@ export interface LeftOutNote {
    * Another note has its name, or its name or its text is none that a memory can have; or a line of
    * its file can't be read.
    */
-  readonly code: "double-name" | "unfit-name" | "unfit-text" | "unfit-line" | "unfit-folder";
+  readonly code:
+    | "double-name"
+    | "no-file"
+    | "unfit-name"
+    | "unfit-text"
+    | "unfit-line"
+    | "unfit-folder";
   /** The same as a sentence, in words that follow the name. */
   readonly reason: string;
 }

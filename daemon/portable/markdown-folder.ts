@@ -66,10 +66,10 @@ interface ReadFolder {
   readonly leftOut: readonly UnfitFile[];
 }
 
-/** A file that can be no memory and no text. */
+/** A file that can be no memory and no text, or that is not there. */
 interface UnfitFile {
   readonly name: string;
-  readonly code: "unfit-name" | "unfit-text" | "double-name";
+  readonly code: "unfit-name" | "unfit-text" | "double-name" | "no-file";
   readonly reason: string;
 }
 
@@ -113,10 +113,11 @@ export function portableHomeOf(files: FolderFiles, now: string): ReadFolder {
     const memories = read(others, { folder, memories: known?.memories ?? [] });
     return projectOf(texts.get(DESCRIPTION) ?? "", known, { id, memories });
   });
-  const without = rest.projects.filter((known) => {
-    return projects.every(({ id }) => id !== known.id) && isWithoutFiles(known);
-  });
-  const all = [...projects, ...without].sort((one, other) => (one.id < other.id ? -1 : 1));
+  const without = rest.projects.filter((known) => projects.every(({ id }) => id !== known.id));
+  for (const { id, memories } of without) read(new Map(), { folder: id, memories });
+  const all = [...projects, ...without.filter(isWithoutFiles)].sort((one, other) =>
+    one.id < other.id ? -1 : 1,
+  );
   const home = parsePortableHome({ format: EXPORT_FORMAT, projects: all, user, global });
   return { home, leftOut };
 }
@@ -180,7 +181,8 @@ function memoriesOf(
   known: readonly PortableMemory[],
   now: string,
 ): { readonly memories: PortableMemory[]; readonly unfit: UnfitFile[] } {
-  const keys = new Map([...namesOf(known)].map(([key, name]) => [name, key]));
+  const names = namesOf(known);
+  const keys = new Map([...names].map(([key, name]) => [name, key]));
   const byKey = new Map(known.map((each) => [each.key, each]));
   const found = new Map<string, PortableMemory>();
   const unfit: UnfitFile[] = [];
@@ -196,9 +198,19 @@ function memoriesOf(
     if (why) unfit.push({ name: `${name}${ENDING}`, ...why });
     else found.set(key, memory);
   }
+  for (const [key, name] of names) {
+    // The first exports wrote no file for a key that is too long for a name.
+    const isMissed = keyOfPortableName(name) !== key && !found.has(key) && !texts.has(name);
+    if (isMissed) unfit.push({ name: `${name}${ENDING}`, ...NO_FILE });
+  }
   const memories = [...found.values()].sort((one, other) => (one.key < other.key ? -1 : 1));
   return { memories, unfit };
 }
+
+const NO_FILE = {
+  code: "no-file",
+  reason: `was deleted, or never written, as its key is long: it is in ${REST_FILE} alone`,
+} as const;
 
 const DOUBLE = { code: "double-name", reason: "another note has this name, too" } as const;
 

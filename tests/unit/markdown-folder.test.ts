@@ -179,6 +179,28 @@ test("an edited file of a long key is that key's, too", () => {
   expect(user.memories).toEqual([{ ...memory, value: "edited", updated_at: NOW }]);
 });
 
+test("a memory with a long key whose file is not there is named, of a project without any as well", () => {
+  const long = { key: "键".repeat(60), value: "long", updated_at: BEFORE };
+  const short = { key: "a", value: "a", updated_at: BEFORE };
+  const project = { id: "proj_shop", claude_md_content: "", metadata: {}, memories: [long] };
+  const home = parsePortableHome({
+    format: 1,
+    projects: [project],
+    user: { memories: [short, long] },
+    global: { memories: [] },
+  });
+  const files = new Map(filesOf(home));
+  for (const path of files.keys()) if (path.includes("~")) files.delete(path);
+  files.delete("user/a.md");
+  const { home: back, leftOut } = portableHomeOf(files, NOW);
+  expect(back.user.memories).toEqual([]);
+  const named = leftOut.map(({ name, code }) => [name.replace(/%.*~.*$/, ""), code]);
+  expect(named).toEqual([
+    ["user/", "no-file"],
+    ["proj_shop/", "no-file"],
+  ]);
+});
+
 const NOWHERE = ["note.md", "user/deep/a.md", "user/a.txt", "no project/a.md"];
 
 test("in a folder that no export wrote a path that fits nowhere has all refused", () => {
