@@ -151,8 +151,8 @@ async function entriesMissing(
 }
 
 /**
- * What is held of the former project's memories is held of the other one's as well, unless something
- * is held there already. What may be private there is not tried again at its service.
+ * What is held of the former project's memories is held of the other one's, unless something is
+ * held there already. What may be private there is not tried again at its service.
  */
 async function copyHeld(
   db: Kysely<DaemonTables>,

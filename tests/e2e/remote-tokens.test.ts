@@ -271,7 +271,9 @@ scenario(
     const { url, all, byRemote } = issued;
     const read = async (token: string, path: string) => await (await ask(url + path, token)).json();
     const listed = async (token: string, base: string) => {
-      const { projects } = (await read(token, `${base}/projects`)) as { projects: { id: string }[] };
+      const { projects } = (await read(token, `${base}/projects`)) as {
+        projects: { id: string }[];
+      };
       return projects.map(({ id }) => id);
     };
     for (const base of ["/v1", "/api"]) {

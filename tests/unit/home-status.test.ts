@@ -20,7 +20,9 @@ test("without a daemon, too, all of the status names each odd line of ignored na
     const status = await readHomeStatus(env);
     if (!status) throw new Error("there is no home");
     const linesOf = (how: "all" | "whole") =>
-      homeStatusLines(status, { kind: "nowhere" }, how).filter((line) => /\.memsyncignore/.test(line));
+      homeStatusLines(status, { kind: "nowhere" }, how).filter((line) =>
+        /\.memsyncignore/.test(line),
+      );
     expect(linesOf("whole")).toHaveLength(4);
     expect(linesOf("whole")[3]).toContain("2 more such lines");
     expect(linesOf("all")).toHaveLength(5);
