@@ -162,7 +162,7 @@ test("lines that were allowed for the one project are held on their way into the
   expect(await read(Q)).toEqual({ values: [line.value], deletions: 0 });
 });
 
-test("so are secrets that nobody allowed here, and each version of a conflict", async () => {
+test("secrets, and each version of a conflict, are held on their way into another project", async () => {
   const { set, edit, relink, read, held } = await openAllowed();
   await edit(P, ({ document }) => {
     const seen: [] = [];
