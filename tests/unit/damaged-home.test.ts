@@ -25,6 +25,7 @@ import { keepPersonalVersion, readPersonalVersions } from "../../daemon/home/per
 import { writePosition } from "../../daemon/home/positions.ts";
 import { listTranscripts, putTranscript } from "../../daemon/home/session-records.ts";
 import { listGoneIgnores, readIgnored, takeIgnored } from "../../daemon/ignored/ignore-file.ts";
+import { readKeptChoices } from "../../daemon/recovery/choices-file.ts";
 import { ChoicesKeeper } from "../../daemon/recovery/choices-keeper.ts";
 import { keepLinks, readKeptLinks } from "../../daemon/recovery/links-file.ts";
 import { countSalvaged } from "../../daemon/recovery/read-salvaged.ts";
@@ -300,6 +301,17 @@ test("a home that lost its database keeps what people have decided about its fil
   expect(await readPersonalVersions(store.reader)).toMatchObject([{ value: "rules", isOwn: true }]);
   expect(await listTranscripts(store.reader)).toEqual([WITHHELD]);
   expect(existsSync(home.offPeriod)).toBe(false);
+  await store.close();
+});
+
+test("the copy of what people have decided is read by the database that is open", async () => {
+  await decide();
+  const store = await openReplica(home.database, realWorld);
+  const moved = { ...home, database: `${home.database}-which-is-not-there` };
+  const reader = () => store.reader;
+  await new ChoicesKeeper({ home: moved, world: realWorld, log: silentLog, reader }).keep();
+  const kept = readKeptChoices(home)?.ignore_files.map(({ dir }) => dir);
+  expect(kept).toContain(LINK.dir);
   await store.close();
 });
 
