@@ -29,15 +29,21 @@ const ANY_NAME = new RegExp(
   "i",
 );
 
-const HEADING = /^[ \t>]{0,10}(#{1,6})[ \t]+(.{1,200}?)[ \t#]*$/;
+/**
+ * A heading, a line that announces something, or a name with its value is no longer. The patterns
+ * below are for such lines, whose blanks are single spaces: in any line they could take for ever.
+ */
+const SHAPED_LENGTH_MAX = 800;
+
+const HEADING = /^[ >]{0,10}(#{1,6}) (.{1,200}?)[ #]*$/;
 /** A line in bold alone, and one that says by a colon that something follows. */
-const BOLD = /^[ \t>]{0,10}(?:\*\*|__)([^*_]{1,120})(?:\*\*|__):?[ \t]*$/;
-const ITEM = "^[ \\t>]{0,20}(?:[-+*•]|\\d{1,3}[.)])?[ \\t]{0,4}";
-const ANNOUNCED = new RegExp(`${ITEM}([^\\n]{1,120}?)["*_]{0,2}:[*_]{0,2}[ \\t]*[{[]?[ \\t]*$`);
+const BOLD = /^[ >]{0,10}(?:\*\*|__)([^*_]{1,120})(?:\*\*|__):?$/;
+const ITEM = "^[ >]{0,20}(?:[-+*•]|\\d{1,3}[.)])? ?";
+const ANNOUNCED = new RegExp(`${ITEM}(.{1,120}?)["*_]{0,2}:[*_]{0,2} ?[{[]?$`);
 /** A line of a list, or of a file of settings, with its value at the end. */
 const NAMED_VALUE = new RegExp(
-  `${ITEM}(.{1,100}?)[*_\`]{0,3}[ \\t]{0,5}(?::|=|→|->|=>|[ \\t][-–—][ \\t])[*_]{0,2}[ \\t]{0,5}` +
-    "[\"'`]?([\\w+/.~-]{16,512}={0,2})[\"'`]?[*_]{0,2}[.,;]?[ \\t]*$",
+  `${ITEM}(.{1,100}?)[*_\`]{0,3} ?(?::|=|→|->|=>| [-–—] )[*_]{0,2} ?` +
+    "[\"'`]?([\\w+/.~-]{16,512}={0,2})[\"'`]?[*_]{0,2}[.,;]?$",
 );
 /** What may be a key, whatever stands around it in a section of keys. */
 const VALUES = /(?<![\w+/.~:@$%-])[\w+/.~-]{16,512}={0,2}(?![\w+/=(\\:@-])/g;
@@ -60,21 +66,24 @@ export function headedAssignments(text: string): TableAssignment[] {
   /** The levels of the headings in force that name a key. */
   let levels: number[] = [];
   let announcedUntil = -1;
-  const rows = text.split(/\r?\n/);
+  const rows = text.split("\n").map((row) => row.replace(/[ \t]+/g, " ").trimEnd());
   for (const [line, each] of rows.entries()) {
-    const heading = headingOf(each, rows[line + 1]);
+    const isShaped = each.length <= SHAPED_LENGTH_MAX;
+    const heading = isShaped ? headingOf(each, rows[line + 1]) : undefined;
     if (heading) {
       levels = levels.filter((level) => level < heading.level);
       if (namesKey(heading.text)) levels.push(heading.level);
       announcedUntil = -1;
       continue;
     }
-    const [, announced] = ANNOUNCED.exec(each) ?? [];
+    const [, announced] = (isShaped && ANNOUNCED.exec(each)) || [];
     if (announced !== undefined && namesKey(announced)) {
       announcedUntil = line + ANNOUNCED_LINES;
       continue;
     }
-    for (const value of valuesOf(each, levels.length > 0 || line <= announcedUntil)) {
+    const isBelowName = levels.length > 0 || line <= announcedUntil;
+    const values = isBelowName ? valuesIn(each) : isShaped ? namedValueOf(each) : [];
+    for (const value of values) {
       found.push({ text: `API key: ${value}`, line });
     }
   }
@@ -88,7 +97,7 @@ function headingOf(
 ): { readonly level: number; readonly text: string } | undefined {
   const [, signs, text] = HEADING.exec(line) ?? [];
   if (signs !== undefined && text !== undefined) return { level: signs.length, text };
-  const [underline] = /^(?:={3,}|-{3,})$/.exec(below.trimEnd()) ?? [];
+  const [underline] = /^(?:={3,}|-{3,})$/.exec(below) ?? [];
   const isUnderlined = underline !== undefined && /^[^\s|>-].{0,120}$/.test(line);
   if (isUnderlined) return { level: underline.startsWith("=") ? 1 : 2, text: line };
   const [, bold] = BOLD.exec(line) ?? [];
@@ -100,22 +109,25 @@ export function namesKey(name: string): boolean {
   return NAME.test(name.replace(/["*_`]+$/, "")) && !NO_SECRET.test(name);
 }
 
-function valuesOf(line: string, isBelowName: boolean): readonly string[] {
-  if (isBelowName) {
-    // A name in the line itself may say that it is none.
-    if (NO_SECRET.test(line)) return [];
-    return [...line.matchAll(VALUES)].flatMap(({ 0: found, index }) => {
-      const value = found.replace(/\.+$/, "");
-      return mayBeKey(value) && !ABOUT_ONE.test(line.slice(0, index)) ? [value] : [];
-    });
-  }
+/** What may be a key in a line of a section of keys. A name in the line may say that it is none. */
+function valuesIn(line: string): readonly string[] {
+  if (NO_SECRET.test(line)) return [];
+  return [...line.matchAll(VALUES)].flatMap(({ 0: found, index }) => {
+    const value = found.replace(/\.+$/, "");
+    const before = line.slice(Math.max(0, index - ABOUT_LENGTH_MAX), index);
+    return mayBeKey(value) && !ABOUT_ONE.test(before) ? [value] : [];
+  });
+}
+
+function namedValueOf(line: string): readonly string[] {
   const [, name = "", value = ""] = NAMED_VALUE.exec(line) ?? [];
   return name !== "" && mayBeKey(value) && namesKey(name) ? [value] : [];
 }
 
 /** What a value is that is no key, by its name before it: `KeyId: …`, `sha256=…`. */
 const ABOUT_ONE =
-  /(?:arn|commit|digest|fingerprint|hash|ids?|sha\d*|sum|time|version)["'`]?[*_]{0,2}[ \t]{0,5}[:=]?[ \t]{0,3}["'`]?$/i;
+  /(?:arn|commit|digest|fingerprint|hash|ids?|sha\d*|sum|time|version)["'`]?[*_]{0,2} ?[:=]? ?["'`]?$/i;
+const ABOUT_LENGTH_MAX = 30;
 
 /** A path, a file's name, a fingerprint as GnuPG prints one, and a time. */
 const NO_KEY =
