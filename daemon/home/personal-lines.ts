@@ -80,8 +80,9 @@ export async function notedAmong(db: Db, lines: Iterable<string>): Promise<Set<s
 
 /** What the table has of a text: no line can be read out of it. */
 export function hashesOf(text: string): string[] {
-  const own = text.split("\n").filter(isOnesOwn).map(lettersOf);
-  return [...new Set(own)].map(hashOf);
+  const own = new Set(text.split("\n").filter(isOnesOwn).map(lettersOf));
+  own.delete("");
+  return [...own].map(hashOf);
 }
 
 /** What is kept of a line that a person has allowed for one document; `line`: a form of it. */

@@ -1,4 +1,5 @@
 import { withoutAllowMark } from "./allow-mark.ts";
+import { withoutEncodings } from "./letter-encodings.ts";
 
 /** Fewer letters and digits than this are no line of anybody's. */
 const OWN_LENGTH_MIN = 6;
@@ -13,28 +14,54 @@ const UNSPACED = /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}\p{sc=Lao}
 
 const WORD = /[\p{L}\p{M}\p{N}]+/gu;
 const NO_LETTERS = /[^\p{L}\p{M}\p{N}]+|\p{Default_Ignorable_Code_Point}+/gu;
-/** Numbers and boxes before the words of a line: `1.`, `a)`, `[x]`, and a number in a circle. */
-const NUMBERED = /^(?:[^\p{L}\p{M}\p{N}]*(?:(?:\p{Nd}{1,3}|\p{L})[.):\]]+(?=\s)|\p{No}))+/u;
-/** What a page shows as no letters: an element, and a sign by its name. */
-const MARKUP = /<\/?[a-z][^<>]*>|&(?:[a-z]{2,8}|#x?[\da-f]{1,6});/gi;
+/** How a line is numbered, before its words: `1.`, `1.2`, `a)`, `[x]`, `7→`, `（1）`, `一、`, ①. */
+const NUMBERED = new RegExp(
+  "^(?:[^\\p{L}\\p{M}\\p{N}]*(?:" +
+    [
+      "(?:\\p{L}|[ivx]{1,4})[.):\\]]+(?![\\p{L}\\p{M}\\p{N}])",
+      "\\p{Nd}{1,4}(?:\\.\\p{Nd}{1,3})+(?![\\p{L}\\p{M}\\p{N}])",
+      "\\p{Nd}{1,4}(?:\\.\\p{Nd}{1,3})*\\s*\\\\?[.):\\]|\\t、．）：→]",
+      "[一二三四五六七八九十]{1,3}[、．.）)：:]",
+      "\\p{No}",
+    ].join("|") +
+    "))+",
+  "u",
+);
+
+/** HTML's elements that stand in texts: other words between angle brackets are a person's. */
+const ELEMENT =
+  "(?:abbr|article|aside|b|blockquote|body|br|center|cite|code|dd|del|details|dfn|div|dl|dt|em|" +
+  "figcaption|figure|font|footer|h[1-6]|head|header|hr|html|i|img|ins|kbd|li|main|mark|nav|ol|p|" +
+  "pre|q|s|samp|section|small|span|strike|strong|sub|summary|sup|table|tbody|td|tfoot|th|thead|" +
+  "title|tr|tt|u|ul|var|wbr|a)";
+const ATTRIBUTE = "\\s+[\\w:-]+=(?:\"[^\"<>]*\"|'[^'<>]*'|[^\\s\"'<>]+)";
+const MARKUP = new RegExp(`</?${ELEMENT}(?:${ATTRIBUTE})*(?:\\s+open)?\\s*/?>`, "gi");
+
+/** Marks above and below letters, which an editor, a keyboard or a person may leave out. */
+const ACCENTS = /[\u0300-\u036f\u0591-\u05c7\u064b-\u065f\u0670]+/g;
 
 /**
  * What a line says, by its letters and digits alone: an editor, an assistant or another system may
- * change its case, its signs and its spaces, how it is numbered, and how a letter is encoded. The
- * mark that allows a secret says nothing about whose it is.
+ * change its case, its signs, its spaces and its accents, how it is numbered, and how a letter is
+ * encoded. The mark that allows a secret says nothing about whose it is.
  */
 export function lettersOf(line: string): string {
   const marked = withoutAllowMark(line);
-  const bare = /[<&]/.test(marked) ? marked.replace(MARKUP, "") : marked;
-  // The same as below, in a third of the time.
-  if (!/[^ -~\t\r]/.test(bare)) {
-    return bare
-      .replace(/^(?:[^a-z\d]*(?:\d{1,3}|[a-z])[.):\]]+(?=\s))+/i, "")
-      .replace(/[^a-z\d]+/gi, "")
-      .toLowerCase();
-  }
-  const letters = bare.replace(NUMBERED, "").normalize("NFKC").replace(NO_LETTERS, "");
-  return letters.toUpperCase().toLowerCase();
+  const bare = marked.includes("<") ? marked.replace(MARKUP, "") : marked;
+  const decoded = withoutEncodings(bare);
+  return (
+    lettersIn(decoded.replace(NUMBERED, "")) ||
+    // Nothing but a number or an element is what it says.
+    lettersIn(decoded) ||
+    lettersIn(marked)
+  );
+}
+
+function lettersIn(text: string): string {
+  if (!/[^ -~\t\r]/.test(text)) return text.replace(/[^a-z\d]+/gi, "").toLowerCase();
+  const plain = text.normalize("NFKD").replace(ACCENTS, "").normalize("NFC");
+  const letters = plain.replace(NO_LETTERS, "").toUpperCase().toLowerCase();
+  return letters.replaceAll("ς", "σ");
 }
 
 /**

@@ -6,6 +6,7 @@ import { LOCAL_ACCOUNT, LOCAL_USER } from "../../daemon/home/local-account.ts";
 import { PERSONAL_KEY } from "../../daemon/home/personal-mark.ts";
 import { keepPersonalVersion, readPersonalVersions } from "../../daemon/home/personal-versions.ts";
 import type { DaemonTables } from "../../daemon/home/tables.ts";
+import { isOnesOwn, lettersOf } from "../../daemon/home/text-line.ts";
 import { drainInbox } from "../../daemon/inbox/drain-inbox.ts";
 import { userDocument } from "../../shared/replica/document/address.ts";
 import type { ReplicaStore } from "../../shared/replica/store/store.ts";
@@ -94,7 +95,49 @@ const AS_OTHERS_HAVE_IT: readonly (readonly [what: string, line: string])[] = [
   ["something before it", `The user prefers: ${PASSAGE}`],
   ["the line of another rule", `Be kind. ${PASSAGE}. Be quick.`],
   ["JSON", JSON.stringify({ rules: ["Be kind", PASSAGE] })],
+  [
+    "JSON in ASCII",
+    PASSAGE.replace(/[^ -~]/g, (sign) => `\\u00${sign.charCodeAt(0).toString(16)}`),
+  ],
+  ["HTML", PASSAGE.replace("ï", "&iuml;").replace("ë", "&#235;").replace("é", "&eacute;")],
+  ["a URL", encodeURIComponent(PASSAGE)],
+  ["no accents", PASSAGE.replace("ï", "i").replace("ë", "e").replace("é", "e")],
 ];
+
+/** Short lines, and how they are numbered or written elsewhere. */
+const SHORT: readonly (readonly [own: string, ...others: string[]])[] = [
+  ["No emojis ever", "1.2 No emojis ever", "**1.** No emojis ever", "1→No emojis ever"],
+  [
+    "No emojis ever",
+    "3→- No emojis ever",
+    "1\\. No emojis ever",
+    "iv. No emojis ever",
+    "| 1 | No emojis ever",
+  ],
+  [
+    "总是用中文回答我的问题",
+    "1、总是用中文回答我的问题",
+    "（1）总是用中文回答我的问题",
+    "一、总是用中文回答我的问题",
+  ],
+  ["Пиши ещё короче", "пиши еще короче", "ПИШИ ЕЩЁ КОРОЧЕ"],
+  ["Μίλα πάντα σε αυτούς", "ΜΙΛΑ ΠΑΝΤΑ ΣΕ ΑΥΤΟΥΣ"],
+  ["<https://wiki.example/ann/salary-review>", "- https://wiki.example/ann/salary-review"],
+  ["- <ann.private@clinic.example.org>", "<ann.private@clinic.example.org>"],
+  ["<b and c> are mine", "<b and c> are mine.", "b and c are mine"],
+  ["<my own words>", "**my own words**"],
+  ["If a <b and c> d then stop", "if a <b and c> d then stop"],
+  ["Mine <em>alone</em>, Ann", '<li class="x">mine alone, Ann</li>'],
+];
+
+test("numbers, brackets and a letter's encoding change nothing about a short line", () => {
+  for (const [own, ...others] of SHORT) {
+    expect([own, isOnesOwn(own), lettersOf(own) !== ""]).toEqual([own, true, true]);
+    for (const other of others) expect([other, lettersOf(other)]).toEqual([other, lettersOf(own)]);
+  }
+  expect(lettersOf("7 days of rest")).toBe("7daysofrest");
+  expect(lettersOf("1. 2. 3.")).toBe("123");
+});
 
 test("a line of one's own text is known by its letters, however it is set", async () => {
   a.edit("claude", () => `- ${PASSAGE}\n`);

@@ -1,0 +1,50 @@
+/** HTML names a letter with a mark by both: `&uuml;`, `&Eacute;`. */
+const MARKS: Readonly<Record<string, string>> = {
+  acute: "\u0301",
+  caron: "\u030c",
+  cedil: "\u0327",
+  circ: "\u0302",
+  grave: "\u0300",
+  ring: "\u030a",
+  tilde: "\u0303",
+  uml: "\u0308",
+};
+const ENTITY =
+  /&(?:#(\d{1,7})|#x([\da-f]{1,6})|([a-z]{1,2})(acute|caron|cedil|circ|grave|lig|ring|slash|tilde|uml)|[a-z]{2,8});/gi;
+const ESCAPE = /\\u\{?([\da-f]{4,6})\}?|\\x([\da-f]{2})|\\[nrt]/gi;
+const PERCENT = /(?:%[\da-f]{2})+/gi;
+
+/**
+ * A line with the letters that HTML, JSON, a program or a URL writes in another way; signs that are
+ * written so become blanks.
+ *
+ * ```
+ * withoutEncodings("M&uuml;ller, M\\u00fcller, M%C3%BCller"); // "Müller, Müller, Müller"
+ * ```
+ */
+export function withoutEncodings(line: string): string {
+  if (!/[&\\%]/.test(line)) return line;
+  return line
+    .replace(PERCENT, (found) => decodedBytes(found))
+    .replace(ESCAPE, (_, unicode?: string, byte?: string) => character(unicode ?? byte, 16))
+    .replace(ENTITY, (_, ...parts: (string | undefined)[]) => {
+      const [decimal, hex, letters = "", mark = ""] = parts;
+      if (decimal !== undefined) return character(decimal, 10);
+      if (hex !== undefined) return character(hex, 16);
+      return letters.toLowerCase() === "sz" ? "ß" : letters + (MARKS[mark.toLowerCase()] ?? "");
+    });
+}
+
+function character(digits: string | undefined, base: number): string {
+  const code = digits === undefined ? Number.NaN : Number.parseInt(digits, base);
+  return code <= 0x10ffff ? String.fromCodePoint(code) : " ";
+}
+
+/** What is no text stays as it is. */
+function decodedBytes(found: string): string {
+  try {
+    return decodeURIComponent(found);
+  } catch {
+    return found;
+  }
+}
