@@ -23,7 +23,7 @@ import {
 import { hasWord } from "../../shared/replica/text/line-diff.ts";
 import { namesSamePlace } from "../../shared/replica/text/neighbour-lines.ts";
 import { idsOfLines, type RemovedText } from "../../shared/replica/text/removed-text.ts";
-import { holdsAnyLine } from "../../shared/replica/text/standing-lines.ts";
+import { holdsAnyLine, holdsEachLine } from "../../shared/replica/text/standing-lines.ts";
 import { plainLines } from "../../shared/replica/text/text-form.ts";
 
 /** What each side did, one of which has ended conflicts that it had not heard of. */
@@ -117,9 +117,18 @@ export function leftOutByBoth(
   const versions = told.flatMap((each) => each.versions);
   const isThere = ({ behind }: PlacedLines) =>
     versions.some(({ places }) => places.some((place) => namesSamePlace(place.behind, behind)));
-  const isLeft = ({ text, places }: TextVersion) =>
-    holdsAnyLine(content, text) || places.some(isThere);
-  return chosen.filter((record) => !record.versions.some(isLeft));
+  const isLeft = ({ text, places }: TextVersion, beside: TextVersion) =>
+    isHeld(content, { text, own: ownLines(text, beside.text) }) || places.some(isThere);
+  return chosen.filter(({ versions: [one, other] }) => !isLeft(one, other) && !isLeft(other, one));
+}
+
+/** An equal line may stand elsewhere: each line of its own says that it is this version. */
+function isHeld(
+  content: string,
+  { text, own }: { readonly text: string; readonly own: ReadonlySet<string> },
+): boolean {
+  if (own.size === 0) return holdsAnyLine(content, text);
+  return holdsEachLine(content, [...own].join("\n"));
 }
 
 /** Those in whose place one of `found`, by id, tells what is left of their lines. */

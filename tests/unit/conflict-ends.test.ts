@@ -46,3 +46,31 @@ test("a conflict of which one takes a version out unheard stays though the two m
   expect(told).toHaveLength(2);
   for (const each of [a, b]) await each.stop();
 });
+
+test("what both took out is asked again though one of its lines stands elsewhere, too", async () => {
+  const folders = { sandbox, nth: "equal-line" };
+  const [a, b] = [await openOfTable("a", folders), await openOfTable("b", folders)];
+  const textWith = (lines: string) =>
+    textOfCell("- /")
+      .replace("some words", "- TODO\nsome words")
+      .replace("- npm run build\n", `- npm run build\n${lines}`);
+  const [ofA, ofB] = ["- npm run check --one\n", "- TODO\n- npm install comes first\n"];
+  const versionOf = (text: string, machine: string) => {
+    const places = [{ behind: "- npm run build\n", text }];
+    return { text, machine, at: 1, places, isStanding: false };
+  };
+  await a.setDoc(textWith(ofB));
+  await exchange([a, b]);
+  await a.setDoc(textWith(ofA + ofB));
+  await a.tell({ kind: "both", versions: [versionOf(ofA, "a"), versionOf(ofB, "b")] });
+  await a.setDoc(textWith(ofB));
+  await b.setDoc(textWith(""));
+  await exchange([a, b]);
+  for (const each of [a, b]) {
+    expect(await each.doc()).toBe(textWith(""));
+    const all = await each.conflicts();
+    expect(all.map(({ versions }) => versions.map(({ text }) => text))).toEqual([[ofB, ofA]]);
+    expect(await each.listed()).toEqual(all.map(({ id }) => id));
+    await each.stop();
+  }
+});
