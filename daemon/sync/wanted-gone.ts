@@ -4,6 +4,7 @@
 // is told, as it is where nothing was in doubt.
 
 import { asksForChoice, isSettledIn } from "../../shared/replica/conflicts/over-conflict.ts";
+import { listOpenConflicts } from "../../shared/replica/conflicts/shared-version.ts";
 import {
   listTextConflicts,
   type PlacedLines,
@@ -102,18 +103,18 @@ function ownLines(version: string, beside: string): Set<string> {
 }
 
 /**
- * Those of `chosen` of which nothing is left, with nothing in its place of which one of `found`, by
- * id, tells. What the one has chosen, the other has taken out, which has not heard that there was
- * another version: nobody wanted both gone.
+ * Those of `chosen` of which nothing is left, with nothing in its place of which a conflict tells
+ * that is not among `known`, by id: either side may have found it. What the one has chosen, the
+ * other has taken out, which has not heard that there was another version: nobody wanted both gone.
  */
 export function leftOutByBoth(
   { document }: OpenDocument,
   chosen: readonly TextConflictRecord[],
-  found: readonly string[],
+  known: ReadonlySet<string>,
 ): readonly TextConflictRecord[] {
   if (chosen.length === 0) return [];
   const content = document.content();
-  const told = listTextConflicts(document).filter(({ id }) => found.includes(id));
+  const told = listOpenConflicts(document).filter(({ id }) => !known.has(id));
   const versions = told.flatMap((each) => each.versions);
   const isThere = ({ behind }: PlacedLines) =>
     versions.some(({ places }) => places.some((place) => namesSamePlace(place.behind, behind)));
