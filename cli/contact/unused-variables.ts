@@ -19,10 +19,9 @@ export function unusedHere(
   { MEMSYNC_URL: url, MEMSYNC_TOKEN: token }: Variables,
   { service, environment }: Pick<Introduction, "service" | "environment">,
 ): readonly ShellNote[] {
-  if (!service || (url && url.replace(/\/+$/, "") !== service.url)) {
-    const its = service ? service.url : environment.url;
-    return url && url !== its ? [anotherService(its)] : [];
-  }
+  const its = service ? service.url : environment.url;
+  if (url && !isSameAddress(url, its)) return [anotherService(its)];
+  if (!service) return [];
   // The embedded service has no token, and `up` says so.
   if (!token || service.url === null || digestOfToken(token.trim()) === service.token) return [];
   return [
@@ -36,6 +35,14 @@ export function unusedHere(
         "another MEMSYNC_HOME, too",
     },
   ];
+}
+
+/** Capitals of a host, a scheme's own port and slashes at the end make no other address. */
+function isSameAddress(url: string, its: string | null): boolean {
+  const [one, other] = [url, its ?? ""].map((each) => {
+    return (URL.parse(each)?.href ?? each).replace(/\/+$/, "");
+  });
+  return one === other;
 }
 
 /** A shell that names another service. Its own value may contain a password. */
