@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import {
   closeSync,
   fsyncSync,
@@ -8,41 +9,80 @@ import {
   writeSync,
 } from "node:fs";
 import { dirname } from "node:path";
+import { isDeepStrictEqual } from "node:util";
 import { AppError } from "../../shared/errors.ts";
 import { atPath } from "../../shared/file-failures.ts";
+import type { AccountId } from "../../shared/ids.ts";
 import { isObject } from "../../shared/json.ts";
 import { takeLock } from "../../shared/sqlite/lock.ts";
 import { delay, type World } from "../../shared/world.ts";
 
 const PRIVATE_FILE = 0o600;
+const PATH_DIGITS = 16;
 const LOCK_TRIES = 50;
 const LOCK_TRY_MS = 100;
 
-/** Tokens by the ids under which `TokenStore` keeps them. */
-type Tokens = Readonly<Record<string, string>>;
+/** What the file has: tokens by `idAt`, and by `ringId` paths of the home. */
+type Entries = Readonly<Record<string, string>>;
 
-/** Reads one token from the file; undefined where it has none with this id. */
-export function readFromFile(path: string, id: string): string | undefined {
-  return readAll(path)[id];
+/** Whose entries in the file are meant: a remote's, in the home that is at a path now. */
+export interface EntriesOf {
+  readonly dir: string;
+  readonly account: AccountId;
 }
 
-/** Stores a token in the file, or removes it. On the disk, complete, when it resolves. */
+/** A remote's token in the file, or the path of the home when the keyring was given it. */
+export interface KeptToken {
+  readonly token?: string | undefined;
+  readonly ringDir?: string | undefined;
+}
+
+/** Under what name a token is kept by the home at a path: two homes have separate tokens. */
+export function idAt({ dir, account }: EntriesOf): string {
+  return `${createHash("sha256").update(dir).digest("hex").slice(0, PATH_DIGITS)}/${account}`;
+}
+
+/**
+ * Reads what the file has of a remote. It is in the home, and so its tokens are the home's, to
+ * whatever path that was moved or copied since; the last one is that of the latest login.
+ */
+export function readFromFile(path: string, of: EntriesOf): KeptToken {
+  const all = readAll(path);
+  const tokens = Object.entries(all).filter(([id]) => isTokenOf(of.account, id));
+  return { token: all[idAt(of)] ?? tokens.at(-1)?.[1], ringDir: all[ringId(of.account)] };
+}
+
+/** Writes all that the file has of a remote. On the disk, complete, when it resolves. */
 export async function writeToFile(
   path: string,
   world: World,
-  { id, token }: { readonly id: string; readonly token: string | undefined },
+  { token, ringDir, ...of }: EntriesOf & KeptToken,
 ): Promise<void> {
   const lock = await waitForLock(`${path}.lock`, world);
   try {
-    const { [id]: known, ...others } = readAll(path);
-    if (known === token) return;
-    replaceFile(path, JSON.stringify(token === undefined ? others : { ...others, [id]: token }));
+    const before = readAll(path);
+    const others = Object.entries(before).filter(([id]) => {
+      return id !== ringId(of.account) && !isTokenOf(of.account, id);
+    });
+    const after: Record<string, string> = Object.fromEntries(others);
+    if (token !== undefined) after[idAt(of)] = token;
+    if (ringDir !== undefined) after[ringId(of.account)] = ringDir;
+    if (!isDeepStrictEqual(before, after)) replaceFile(path, JSON.stringify(after));
   } finally {
     lock.release();
   }
 }
 
-function readAll(path: string): Tokens {
+function ringId(account: AccountId): string {
+  return `keyring/${account}`;
+}
+
+/** Whether a token is a remote's, at whichever path the home was when it was written. */
+function isTokenOf(account: AccountId, id: string): boolean {
+  return id.endsWith(`/${account}`) && /^[0-9a-f]+$/.test(id.slice(0, -account.length - 1));
+}
+
+function readAll(path: string): Entries {
   let text: string;
   try {
     text = readFileSync(path, "utf8");
@@ -51,15 +91,15 @@ function readAll(path: string): Tokens {
     throw unreadable(path);
   }
   try {
-    const tokens: unknown = JSON.parse(text);
-    if (isTokens(tokens)) return tokens;
+    const entries: unknown = JSON.parse(text);
+    if (areEntries(entries)) return entries;
   } catch {
     // The parser's own message quotes the file.
   }
   throw unreadable(path);
 }
 
-function isTokens(value: unknown): value is Tokens {
+function areEntries(value: unknown): value is Entries {
   return isObject(value) && Object.values(value).every((token) => typeof token === "string");
 }
 

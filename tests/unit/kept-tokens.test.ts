@@ -1,9 +1,11 @@
 import { expect, test } from "bun:test";
 import {
   chmodSync,
+  cpSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
+  renameSync,
   statSync,
   writeFileSync,
 } from "node:fs";
@@ -147,6 +149,91 @@ test("the file is its owner's alone, whole at every moment, and keeps tokens apa
   await tokens.put(remoteOf("local/a/1"), TOKEN);
   expect(await tokens.find(remoteOf("local/a/1", "file"))).toEqual({ kind: "found", token: TOKEN });
   expect(statSync(home.credentials).mode & 0o777).toBe(0o600);
+});
+
+/** A home with its database, whose token is kept, and what moves or copies it. */
+async function homeWithToken(keyring: Keyring | undefined) {
+  const { home, tokens } = storeOver(keyring);
+  writeFileSync(home.database, "");
+  const place = await tokens.put(remoteOf("local/a/1"), TOKEN);
+  return { home, tokens, remote: remoteOf("local/a/1", place) };
+}
+
+function storeAt(dir: string, keyring: Keyring | undefined): TokenStore {
+  return new TokenStore({ home: homeOf({ MEMSYNC_HOME: dir }), world: realWorld, keyring });
+}
+
+const secretsIn = (folder: string) =>
+  readdirSync(folder).filter((each) => /^[^p].*secret/.test(each));
+
+test("a home that is moved, or copied, has its token in the file with it", async () => {
+  const { home, tokens, remote } = await homeWithToken(undefined);
+  cpSync(home.dir, `${home.dir}-copy`, { recursive: true });
+  const copy = storeAt(`${home.dir}-copy`, undefined);
+  expect(await copy.find(remote)).toEqual({ kind: "found", token: TOKEN });
+  expect(await copy.find(remoteOf("a/1", "file"))).toEqual({ kind: "none" });
+  await copy.put(remote, `${TOKEN}-other`);
+  expect(await copy.find(remote)).toEqual({ kind: "found", token: `${TOKEN}-other` });
+  expect(readFileSync(join(`${home.dir}-copy`, "credentials.json"), "utf8")).not.toMatch(
+    `"${TOKEN}"`,
+  );
+  // Each of the two logs out for itself.
+  await copy.remove(remote);
+  expect(await copy.find(remote)).toEqual({ kind: "none" });
+  expect(await tokens.find(remote)).toEqual({ kind: "found", token: TOKEN });
+  renameSync(home.dir, `${home.dir}-moved`);
+  const moved = storeAt(`${home.dir}-moved`, undefined);
+  expect(await moved.find(remote)).toEqual({ kind: "found", token: TOKEN });
+  await moved.remove(remote);
+  expect(readFileSync(join(`${home.dir}-moved`, "credentials.json"), "utf8")).toBe("{}");
+});
+
+test("a home that is moved has its token in the keyring, under its new path alone", async () => {
+  const { ring, folder } = fakeKeyring(GOOD);
+  const { home, remote } = await homeWithToken(ring);
+  const [before] = secretsIn(folder);
+  renameSync(home.dir, `${home.dir}-moved`);
+  const moved = storeAt(`${home.dir}-moved`, ring);
+  expect(await moved.find(remote)).toEqual({ kind: "found", token: TOKEN });
+  expect(secretsIn(folder)).toHaveLength(1);
+  expect(secretsIn(folder)).not.toContain(before);
+  expect(readFileSync(join(`${home.dir}-moved`, "credentials.json"), "utf8")).not.toContain(TOKEN);
+  // Moved on, and logged out before anybody asked for the token.
+  renameSync(`${home.dir}-moved`, home.dir);
+  await storeAt(home.dir, ring).remove(remote);
+  expect(secretsIn(folder)).toEqual([]);
+});
+
+test("a copied home has its token in the keyring for itself, whatever the other one does", async () => {
+  const { ring, folder } = fakeKeyring(GOOD);
+  const { home, tokens, remote } = await homeWithToken(ring);
+  for (const end of ["one", "two", "three"]) {
+    cpSync(home.dir, `${home.dir}-${end}`, { recursive: true });
+  }
+  const [one, two, three] = ["one", "two", "three"].map((end) =>
+    storeAt(`${home.dir}-${end}`, ring),
+  );
+  // Out before it was ever used; with another's token; and as its original.
+  await one?.remove(remote);
+  await two?.put(remote, `${TOKEN}-other`);
+  expect(await two?.find(remote)).toEqual({ kind: "found", token: `${TOKEN}-other` });
+  expect(await three?.find(remote)).toEqual({ kind: "found", token: TOKEN });
+  expect(await tokens.find(remote)).toEqual({ kind: "found", token: TOKEN });
+  await tokens.remove(remote);
+  expect(await three?.find(remote)).toEqual({ kind: "found", token: TOKEN });
+  await three?.remove(remote);
+  await two?.remove(remote);
+  expect(secretsIn(folder)).toEqual([]);
+});
+
+test("a home that logged in before its path was noted has it noted at the next look", async () => {
+  const { ring } = fakeKeyring(GOOD);
+  const { home, tokens, remote } = await homeWithToken(ring);
+  writeFileSync(home.credentials, "{}");
+  expect(await tokens.find(remote)).toEqual({ kind: "found", token: TOKEN });
+  renameSync(home.dir, `${home.dir}-moved`);
+  const moved = storeAt(`${home.dir}-moved`, ring);
+  expect(await moved.find(remote)).toEqual({ kind: "found", token: TOKEN });
 });
 
 test("a damaged file is named, without what is in it", async () => {
