@@ -372,14 +372,15 @@ export const REASONS = {
   },
   ...REPOSITORY_REASONS,
   "name-twice": {
-    meaning: "another machine has this one's name, so that histories do not tell the two apart",
+    meaning: "another home has this one's name, so that histories do not tell the two apart",
     say: ({ at }: NameTwice) => {
       const day = new Date(at).toISOString().slice(0, 10);
-      return `another machine has this name, too, and wrote on ${day}; histories mix them up`;
+      return `another home has this name, too, and wrote on ${day}; histories mix them up`;
     },
     advise: ({ file }: NameTwice) =>
-      `\`echo NAME > ${shellWord(file)}\` gives this one another; ` +
-      "a home that writes no more counts for 30 days",
+      `\`echo NAME > ${shellWord(file)}\` gives this one another; if that was ` +
+      "this home, before it was restored from a copy, nothing is to be done: " +
+      "one that writes no more counts for 30 days",
   },
   "damage-told": {
     meaning: "a database was damaged, and what could be read of it is in a new one",

@@ -70,6 +70,9 @@ test("another home of this one's name is told, with where this one's name is wri
   const { name, code, note } = await readMachineStatus(store.reader, home, world.now());
   expect([name, code]).toEqual(["debian", "name-twice"]);
   expect(note).toContain(`\`echo NAME > ${home.machine}\` gives this one another`);
+  // It may have been this home itself.
+  expect(note).toContain("another home has this name");
+  expect(note).toContain("before it was restored from a copy, nothing is to be done");
 });
 
 test("the command that is told works where the home's path has a quote", async () => {
