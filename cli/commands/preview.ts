@@ -96,7 +96,7 @@ const SOURCE_STATES: Readonly<Record<SourcePreview["state"], string>> = {
   new: "not read yet",
   ignored: "ignored, stays here",
   held: "held",
-  "left-alone": "left alone",
+  "left-alone": "not sent",
   off: "not read",
 };
 

@@ -34,6 +34,6 @@ scenario("`preview` says of a file on another branch what `status` says", async 
   appendFileSync(join(a.folder, FILE), "Of the branch.\n");
   await waitFor("it to be left alone", async () => (await a.fileStatus())?.why === "leave-branch");
   const said = inOneLine(await a.memsync("preview"));
-  expect(said).toContain(`${FILE} left alone: is left alone on topic: it is followed on main`);
+  expect(said).toContain(`${FILE} not sent: is left alone on topic: it is followed on main`);
   expect(said).not.toContain("not read yet");
 });

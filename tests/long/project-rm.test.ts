@@ -153,7 +153,7 @@ scenario("a deleted project is begun anew with the file that is there", async (l
   await save(lab, a, `${TEXT}- new\n`);
   const previewed = await a.memsync("preview");
   expect(previewed.replace(/\s+/g, " ")).toContain(
-    "left alone: stays as it is: its project was deleted on the a: `memsync link --anew`",
+    "not sent: stays as it is: its project was deleted on the a: `memsync link --anew`",
   );
   expect(previewed).not.toContain("not read yet");
   await a.memsync("link", "--anew");
