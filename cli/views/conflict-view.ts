@@ -39,8 +39,9 @@ export function conflictRow(conflict: LocalConflict): string[] {
   ];
 }
 
+/** Each machine once. A version that several wrote has all of their names already. */
 function machinesOf(versions: readonly PlacedVersion[]): string {
-  const known = versions.flatMap(({ machine }) => (machine === undefined ? [] : [machine]));
+  const known = versions.flatMap(({ machine }) => machine?.split(", ") ?? []);
   return [...new Set(known)].join(", ");
 }
 

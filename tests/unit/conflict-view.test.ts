@@ -53,6 +53,16 @@ test("a row names who took lines out where nobody knows who wrote them", () => {
   expect(conflictRow(aside)).toEqual(["document, set aside by git", "laptop", "Use make."]);
 });
 
+test("a row names each machine once, also where several have written one version", () => {
+  const texts = [{ text: "Use make.\n" }, { text: "Use npm.\n" }] as const;
+  const both = conflict(
+    "unseen",
+    { ...texts[0], machine: "laptop, tablet" },
+    { ...texts[1], machine: "tablet" },
+  );
+  expect(conflictRow(both)[1]).toBe("laptop, tablet");
+});
+
 test("what a version's author or time is not known of, it says nothing about", () => {
   const shown = conflict("renewed", { inText: false }, { text: "Use make.\n", inText: true });
   expect(headsOf(shown)).toEqual([
