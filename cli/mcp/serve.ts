@@ -2,8 +2,11 @@ import { fromJsonSchema, McpServer, ResourceTemplate } from "@modelcontextprotoc
 import { StdioServerTransport, serveStdio } from "@modelcontextprotocol/server/stdio";
 import { VERSION } from "../../shared/version.ts";
 import type { Environment } from "../place/environment.ts";
+import { withLocal } from "../place/place.ts";
+import { complain } from "../screen/output.ts";
 import { forget } from "./forget.ts";
 import { memoryStatus } from "./memory-status.ts";
+import { findScope } from "./project-scope.ts";
 import { readMemory } from "./read-memory.ts";
 import { recall } from "./recall.ts";
 import { remember } from "./remember.ts";
@@ -52,9 +55,22 @@ export async function serveMemories(env: Environment, option: string | undefined
   });
   const transport = new StdioServerTransport();
   const served = serveStdio(() => createServer(env, { option, queue }), { transport });
+  if (option !== undefined) await queue.run(() => tellIfUnknown(env, option));
   await gone;
   await queue.idle();
   await served.close();
+}
+
+/**
+ * Says on standard error, which assistants log, that `--project` names no project. Calls are
+ * answered all the same: it may be linked later, and the personal layers are there without it.
+ */
+async function tellIfUnknown(env: Environment, option: string): Promise<void> {
+  try {
+    await withLocal(env, (db) => findScope(env, db, { option }));
+  } catch (thrown) {
+    complain((await refused(thrown, env.home.dir)).structuredContent.error);
+  }
 }
 
 /**

@@ -190,6 +190,28 @@ scenario("it ends with its client, after what was asked of it is done", async (l
   expect([status, stdout]).toEqual([0, ""]);
 });
 
+scenario(
+  "a --project that names none is said at its start, and calls are answered",
+  async (lab) => {
+    const machine = await oneMachine(lab, "mcp-no-project");
+    await machine.up();
+    const said = await machine.run(["mcp", "--project", "nope"], { stdin: "" });
+    expect([said.status, said.stdout]).toEqual([0, ""]);
+    expect(said.stderr).toMatch(/^memsync: .*nope/);
+    const known = await machine.run(["mcp", "--project", machine.folder], { stdin: "" });
+    expect(known).toMatchObject({ status: 0, stdout: "", stderr: "" });
+    await withAssistant(
+      machine,
+      async (assistant) => {
+        const { isError, text } = await assistant.call("recall", { query: "build" });
+        expect(isError).toBe(true);
+        expect(text).toContain("nope");
+      },
+      { args: ["--project", "nope"] },
+    );
+  },
+);
+
 scenario("what is said at its start and end is the protocol alone", async (lab) => {
   const machine = await oneMachine(lab, "mcp-stdout");
   await machine.up();
