@@ -268,7 +268,7 @@ export async function applyRemote(
       found.push(...(await tellKeptEdits(context, open, kept)));
     }
     for (const record of toldAnew(open, wanted.ended, found)) forgetEnded(open.document, record);
-    await askAgain(context, open, leftOutByBoth(open, wanted.chosen, recorded));
+    await askAgain(context, open, leftOutByBoth(open, wanted.chosen));
     await tellSharedVersions(context, open, disagreed);
     await noteMetLines(context, open, met);
   }

@@ -103,24 +103,25 @@ function ownLines(version: string, beside: string): Set<string> {
 }
 
 /**
- * Those of `chosen` of which nothing is left, with nothing in its place of which a conflict tells
- * that is not among `known`, by id: either side may have found it. What the one has chosen, the
- * other has taken out, which has not heard that there was another version: nobody wanted both gone.
+ * Those of `chosen` of which nothing is left, and nothing in its place that an open conflict tells.
+ * What the one has chosen, the other has taken out, which has not heard that there was another
+ * version: nobody wanted both gone. To be called once all else of the meeting is told.
  */
 export function leftOutByBoth(
   { document }: OpenDocument,
   chosen: readonly TextConflictRecord[],
-  known: ReadonlySet<string>,
 ): readonly TextConflictRecord[] {
   if (chosen.length === 0) return [];
   const content = document.content();
-  const told = listOpenConflicts(document).filter(({ id }) => !known.has(id));
-  const versions = told.flatMap((each) => each.versions);
-  const isThere = ({ behind }: PlacedLines) =>
-    versions.some(({ places }) => places.some((place) => namesSamePlace(place.behind, behind)));
-  const isLeft = ({ text, places }: TextVersion, beside: TextVersion) =>
-    isHeld(content, { text, own: ownLines(text, beside.text) }) || places.some(isThere);
-  return chosen.filter(({ versions: [one, other] }) => !isLeft(one, other) && !isLeft(other, one));
+  const open = listOpenConflicts(document);
+  return chosen.filter(({ id, versions: [one, other] }) => {
+    const told = open.flatMap((each) => (each.id === id ? [] : each.versions));
+    const isThere = ({ behind }: PlacedLines) =>
+      told.some(({ places }) => places.some((place) => namesSamePlace(place.behind, behind)));
+    const isLeft = ({ text, places }: TextVersion, beside: TextVersion) =>
+      isHeld(content, { text, own: ownLines(text, beside.text) }) || places.some(isThere);
+    return !isLeft(one, other) && !isLeft(other, one);
+  });
 }
 
 /** An equal line may stand elsewhere: each line of its own says that it is this version. */
