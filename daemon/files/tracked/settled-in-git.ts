@@ -107,7 +107,9 @@ export function notRead(
   });
 }
 
-/** `isSeen`: what others wrote in the place of those lines, and is in conflict with them, as well. */
+/**
+ * `isSeen`: what others wrote in the place of those lines, and is in conflict with them, as well.
+ */
 export function forgetSettled(
   { document }: OpenDocument,
   settled: SettledInGit | undefined,

@@ -105,7 +105,7 @@ const ASCII_MAX = 127;
 const NOTHING = 1;
 const OTHER = 2;
 
-/** By its code, what a character is folded to alone: 0 until it is met; a second letter or figure. */
+/** By its code, what a character is folded to alone (0 until it is met), and its second letter. */
 const PLAIN = new Uint8Array(0x10000);
 const SECOND = new Uint8Array(0x10000);
 
@@ -114,7 +114,8 @@ const ROOM = Buffer.alloc(16 * 1024);
 
 /**
  * `spacedWords` in a fraction of the time, of a text all of whose characters are folded each by
- * itself: to letters and figures of ASCII, to what parts words, or to nothing. Undefined for others.
+ * itself: to letters and figures of ASCII, to what parts words, or to nothing. Undefined for
+ * others.
  */
 function spacedPlainWords(text: string): string | undefined {
   const most = text.length * 3 + 1;
