@@ -69,7 +69,8 @@ async function tellIfUnknown(env: Environment, option: string): Promise<void> {
   try {
     await withLocal(env, (db) => findScope(env, db, { option }));
   } catch (thrown) {
-    complain((await refused(thrown, env.home.dir)).structuredContent.error);
+    const { content } = await refused(thrown, env.home.dir);
+    for (const { text } of content) complain(text);
   }
 }
 
