@@ -173,9 +173,19 @@ async function allow(env: Environment, id: string, options: Options): Promise<vo
     throw new CommandFailed(`the ${fileAt(item.key)} ${heldReason(item)}`);
   }
   await agreeToAudience(env, { layer: layerOf(document), account }, { done: "allowed", options });
-  await changeHome(env.home, async (db) => assertSame(await allowHeld(db, item), id));
-  if (options.json) sayJson(await heldStatus(item, item.remote));
-  else saySentence(`allowed ${await shownName(item)}; the daemon syncs it`);
+  const { heldForTheSame } = await import("../../daemon/held/held-alike.ts");
+  const { result: alike } = await changeHome(env.home, async (db) => {
+    assertSame(await allowHeld(db, item), id);
+    return await heldForTheSame(db, item);
+  });
+  if (options.json) {
+    sayJson(await heldStatus(item, item.remote));
+    return;
+  }
+  const others = await Promise.all(alike.map(shownName));
+  const along =
+    others.length > 0 ? ` with what is held for nothing else: ${others.join(", ")}` : "";
+  saySentence(`allowed ${await shownName(item)}; the daemon syncs it${along}`);
 }
 
 async function drop(env: Environment, id: string, options: Options): Promise<void> {

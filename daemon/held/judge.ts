@@ -6,7 +6,12 @@ import type { OpenDocument } from "../../shared/replica/store/open-document.ts";
 import type { HeldWrite } from "../home/held-store.ts";
 import type { DaemonTables } from "../home/tables.ts";
 import { namesKey } from "./headed-assignments.ts";
-import { allowPersonalLines, type LeavingText, personalLinesReason } from "./personal-lines.ts";
+import {
+  allowPersonalLines,
+  type LeavingText,
+  ownLettersIn,
+  personalLinesReason,
+} from "./personal-lines.ts";
 import { PERSONAL_RULE } from "./personal-rule.ts";
 import { secretAlone } from "./secret-alone.ts";
 import { findSecrets, type Secret } from "./secret-scan.ts";
@@ -312,6 +317,21 @@ export async function allowPrivateOf(
     return (rule === PERSONAL_RULE ? allows.allowPersonal : allows.allowSecret) === true;
   };
   for (const text of textsIn(write)) await allowFoundIn(db, text, { now, isMeant });
+}
+
+/** What is private in a held write, and allowed by nobody: what it is held for, part by part. */
+export async function privateIn(
+  db: Db,
+  write: Pick<HeldWrite, "kind" | "document" | "key" | "value">,
+): Promise<ReadonlySet<string>> {
+  const found = new Set<string>();
+  for (const text of textsIn(write)) {
+    const secrets = await findSecrets(text, (all) => notAllowedAmong(db, all));
+    for (const secret of secrets) found.add(`secret ${hashOf(secret)}`);
+  }
+  const own = await ownLettersIn(db, { document: write.document, text: wordsIn(write) });
+  for (const letters of own) found.add(`line ${letters}`);
+  return found;
 }
 
 /** Of what somebody has seen held. */

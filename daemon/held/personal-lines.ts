@@ -60,6 +60,17 @@ export async function allowPersonalLines(
   }
 }
 
+/** The lines of one's own in a text that nobody has allowed for its document, by their letters. */
+export async function ownLettersIn(
+  db: Db,
+  { document, text }: Pick<LeavingText, "document" | "text">,
+): Promise<Set<string>> {
+  if (layerOf(document) === "user") return new Set();
+  const own = new Set((await personalIn(db, new LetteredText(text), () => true)).keys());
+  for (const letters of await allowedAmong(db, document, own)) own.delete(letters);
+  return own;
+}
+
 async function allowedAmong(db: Db, document: string, lines: Iterable<string>): Promise<string[]> {
   const byHash = new Map([...lines].map((line) => [personalAllowance(document, line), line]));
   if (byHash.size === 0) return [];

@@ -213,3 +213,53 @@ test("what is allowed once is let in wherever else it is held in that project, a
   expect((await listHeld(home.store.reader)).map(({ key }) => key)).toEqual(["secret"]);
   expect((await sent(home)).memories).toEqual([STRIPPED]);
 });
+
+test("what is allowed in one project lets in nothing of another, and nothing held for more", async () => {
+  const home = await openHome();
+  const OTHER = projectId("personal-lines-2");
+  const secret = `token ${PLANTED.github}\n`;
+  await put(home, {
+    memories: [
+      { key: "k", value: secret },
+      { key: "both", value: secret + STRIPPED },
+    ],
+  });
+  await put(home, { id: OTHER, memories: [{ key: "k", value: secret }] });
+  const [item] = (
+    await listHeld(home.store.reader, { account: LOCAL_ACCOUNT, document: PROJECT })
+  ).filter(({ key }) => key === "k");
+  await home.store.write(async ({ db }) => item && (await allowHeld(db, item)));
+  await drainInbox(home.store);
+  const left = (await listHeld(home.store.reader)).map(({ document, key }) => [document, key]);
+  expect(left.sort()).toEqual(
+    [
+      [PROJECT, "both"],
+      [OTHER, "k"],
+    ].sort(),
+  );
+});
+
+test("metadata that others have written since stay held when their secret is allowed elsewhere", async () => {
+  for (const wroteSince of [true, false]) {
+    const home = await openHome();
+    const secret = `token ${PLANTED.github}`;
+    await put(home, { memories: [{ key: "k", value: secret }], metadata: { note: secret } });
+    const notes = (write?: string) =>
+      home.store.write(async (context) => {
+        const open = await context.open({ owner: LOCAL_ACCOUNT, name: PROJECT });
+        const { document } = open;
+        if (write !== undefined)
+          document.setEntry("metadata", "note", { value: write, now: context.now });
+        await context.flush(open);
+        return document.metadata.get("note").map(({ value }) => value);
+      });
+    if (wroteSince) await notes("Ben's");
+    const item = (await listHeld(home.store.reader)).find(({ kind }) => kind === "memory");
+    await home.store.write(async ({ db }) => item && (await allowHeld(db, item)));
+    await drainInbox(home.store);
+    expect(await notes()).toEqual([wroteSince ? "Ben's" : secret]);
+    expect((await listHeld(home.store.reader)).map(({ key }) => key)).toEqual(
+      wroteSince ? ["note"] : [],
+    );
+  }
+});

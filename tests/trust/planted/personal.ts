@@ -52,8 +52,8 @@ export const PERSONAL: readonly Mistake[] = [
   letters(
     "a line whose letters are encoded in another way goes to the team",
     "a line of one's own text is known by its letters, however it is set",
-    '.normalize("NFKC").replace(NO_LETTERS, "")',
-    '.replace(NO_LETTERS, "")',
+    'text.normalize("NFKD").replace(ACCENTS, "").normalize("NFC")',
+    "text",
   ),
   judge(
     "a line that is a memory's name goes to the team",
