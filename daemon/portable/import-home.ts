@@ -67,6 +67,9 @@ export async function importHome(
       );
       return open;
     };
+    // One's own text first: what of it stands in a project is held.
+    await context.flush(await take(userDocument(own, LOCAL_USER), home.user));
+    await context.flush(await take(globalDocument(own), home.global));
     for (const project of home.projects) {
       const { id } = project;
       const account = (await findBinding(context.db, id)) ?? own;
@@ -85,8 +88,6 @@ export async function importHome(
       };
       await context.flush(open);
     }
-    await context.flush(await take(userDocument(own, LOCAL_USER), home.user));
-    await context.flush(await take(globalDocument(own), home.global));
     return result;
   });
 }

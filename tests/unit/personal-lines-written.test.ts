@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { allowHeld, listHeld } from "../../daemon/home/held-store.ts";
 import { LOCAL_ACCOUNT } from "../../daemon/home/local-account.ts";
+import { PERSONAL_KEY } from "../../daemon/home/personal-mark.ts";
 import { keepPersonalVersion } from "../../daemon/home/personal-versions.ts";
 import { drainInbox } from "../../daemon/inbox/drain-inbox.ts";
 import { appendToInbox, type InboxWrite } from "../../daemon/inbox/inbox.ts";
@@ -17,6 +18,7 @@ const WHOLE =
 const STRIPPED = "# Of all, tidied\n\n- mine alone\n";
 const CLEAN = "# Of all, tidied\n";
 
+const PASSAGE = "My doctor is Dr. Ines Kalender, Tuesdays at nine";
 const THEN = "2026-01-01T00:00:00.000Z";
 const NONE = { code: "no-room" } as const;
 
@@ -262,4 +264,30 @@ test("metadata that others have written since stay held when their secret is all
       wroteSince ? ["note"] : [],
     );
   }
+});
+
+test("an import of a home holds what its own personal text has in a project", async () => {
+  const home = await openEmpty();
+  const personal = { key: PERSONAL_KEY, value: `${PASSAGE}\nmine alone\n`, updated_at: THEN };
+  const noted = [STRIPPED, `Ask: ${PASSAGE.toLowerCase()}!`].map((value, at) => ({
+    key: `k${at}`,
+    value,
+    updated_at: THEN,
+  }));
+  const named = { key: "Mine alone.md", value: "nothing\n", updated_at: THEN };
+  const project = {
+    id: PROJECT,
+    memories: [...noted, named],
+    claude_md_content: STRIPPED,
+    metadata: { about: "mine alone" },
+  };
+  const whole = { format: 1, projects: [project], user: { memories: [personal] } };
+  await importHome(
+    home.store,
+    { ...whole, global: { memories: [{ ...named, key: "g", value: STRIPPED }] } },
+    { own: LOCAL_ACCOUNT },
+  );
+  const held = (await listHeld(home.store.reader)).map(({ key }) => key);
+  expect(held.sort()).toEqual(["", "Mine alone.md", "about", "g", "k0", "k1"]);
+  expect(await sent(home)).toEqual({ content: "", memories: [] });
 });
