@@ -233,7 +233,9 @@ async function link(env: Environment, dir: string | undefined, flags: LinkFlags)
   if (flags.everywhere && linked.joins?.ended.length === 0) {
     sayAside(`${name} is joined to no other project: there was nothing to end`);
   }
-  if (flags.anew && !deletion && !linked.begun) {
+  if (linked.begun) {
+    sayAside(`${name} is begun anew: its memories, metadata and connections stay deleted`);
+  } else if (flags.anew && !deletion) {
     sayAside(`${name} was not deleted: there was nothing to begin anew, and nothing has changed`);
   }
   await sayMeant(env, dir, linked.dir);

@@ -39,13 +39,15 @@ interface ListOptions {
 const VISIT_DEADLINE_MS = 15_000;
 
 const HELP = `
-Deletes the text, the memories and the metadata of a project here, on its service, and on every
-machine that syncs it. Files stay as they are, and are not followed any more. A machine that was
-offline brings nothing back: what it wrote meanwhile is kept, the project remains deleted, and
-\`memsync status\` says so there. What was deleted is in each machine's history for 90 days, but
-what is held here: the question says how many such writes there are, \`memsync held\` lists them.
+Deletes the text, the memories, the metadata and the connections of a project here, on its
+service, and on every machine that syncs it. Files stay as they are, and are not followed any more.
+A machine that was offline brings nothing back: what it wrote meanwhile is kept, the project remains
+deleted, and \`memsync status\` says so there. What was deleted is in each machine's history for 90
+days, but what is held here: the question says how many such writes there are, \`memsync held\`
+lists them.
 
-\`memsync link --anew\` in one of its folders begins the project anew, with the file that is there.
+\`memsync link --anew\` in one of its folders begins the project anew, with the file that is there
+and nothing else.
 
 A project that is linked nowhere here goes by its id or its name: \`memsync projects\` shows both.
 

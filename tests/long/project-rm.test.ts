@@ -282,7 +282,10 @@ scenario(
     await a.memsync("project", "rm", ".", "--yes");
     await a.sync();
     const anew = await b.run(["link", "--anew"]);
-    expect([anew.status, anew.stderr]).toEqual([0, ""]);
+    expect([anew.status, anew.stderr]).toEqual([
+      0,
+      "memsync: origin is begun anew: its memories, metadata and connections stay deleted\n",
+    ]);
     await b.untilSynced();
     expect((await b.projectOf()).deleted).toBeNull();
     expect((await b.run(["link", "--anew"])).stderr).toBe(

@@ -119,7 +119,8 @@ export const replicaOnPostgres: readonly PostgresMigration[] = [
   },
   {
     // What counts as a word is another than before; see `words.ts`. A memory that a server of the
-    // release before writes after this has its former words until it is written again.
+    // release before writes after this has its former words until it is written again. Such a
+    // server looks for former words, too, and finds less meanwhile.
     name: "replica-0005-words-of-memories",
     breaks: false,
     statements: [],
