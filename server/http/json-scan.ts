@@ -29,8 +29,6 @@ const OPEN_ARRAY = 0x5b;
 const CLOSE_ARRAY = 0x5d;
 const OPEN_OBJECT = 0x7b;
 const CLOSE_OBJECT = 0x7d;
-/** A tab, line breaks and a space. */
-const BLANKS: readonly number[] = [0x09, 0x0a, 0x0d, 0x20];
 
 /** How a text is scanned, where it is not as most are. */
 export interface ScanTerms {
@@ -62,6 +60,8 @@ export class JsonScan {
   #at = 0;
   /** Where the string began that is being passed. */
   #string: number | undefined;
+  /** Whether the last string is the last of the long texts. */
+  #isLong = false;
   #depth = 0;
   #parts = 0;
   /** Of the list's item that is being passed, and of all that is in no list. */
@@ -115,6 +115,7 @@ export class JsonScan {
     else if (byte === OPEN_ARRAY || byte === OPEN_OBJECT) this.#open(byte);
     else if (byte === CLOSE_ARRAY || byte === CLOSE_OBJECT) this.#close();
     else if (byte === COMMA) this.#comma();
+    else if (byte === COLON) this.#dropName();
   }
 
   /** Most strings end at the next quote. */
@@ -143,15 +144,14 @@ export class JsonScan {
   #endString(): void {
     const start = (this.#string ?? this.#at) + 1;
     this.#string = undefined;
-    if (this.#at - start <= this.#terms.longTextBytes || this.#isNameEnd()) return;
-    this.longTexts.push({ start, end: this.#at });
+    this.#isLong = this.#at - start > this.#terms.longTextBytes;
+    if (this.#isLong) this.longTexts.push({ start, end: this.#at });
   }
 
-  /** Whether a colon follows. */
-  #isNameEnd(): boolean {
-    let next = this.#at + 1;
-    while (BLANKS.includes(this.#bytes[next] ?? 0)) next++;
-    return this.#bytes[next] === COLON;
+  /** What a colon follows was a name, however many blanks stand between. */
+  #dropName(): void {
+    if (this.#isLong) this.longTexts.pop();
+    this.#isLong = false;
   }
 
   #open(byte: number): void {

@@ -125,6 +125,24 @@ test("a long text is parsed apart to what it is in one, in base64 to its bytes",
   );
 });
 
+test("however many blanks follow a long text, they are passed a turn's share at a time", () => {
+  const bytes = new TextEncoder().encode(`{"a long name"${" ".repeat(100_000)}: "a long text"}`);
+  let read = 0;
+  const counted = new Proxy(bytes, {
+    get(target, name) {
+      read += 1;
+      const value = Reflect.get(target, name, target);
+      return typeof value === "function" ? value.bind(target) : value;
+    },
+  });
+  const scan = new JsonScan(counted, { longTextBytes: 5 });
+  scan.advance(100);
+  expect(read).toBeLessThan(1000);
+  while (!scan.isDone) scan.advance(10_000);
+  const texts = scan.longTexts.map(({ start, end }) => bytes.subarray(start, end).toString());
+  expect(texts).toEqual([new TextEncoder().encode("a long text").toString()]);
+});
+
 test("a long text that is no JSON is refused", async () => {
   for (const inner of ["\u0001", "\\x", "\\u12g4", "\\u123g"]) {
     for (const before of [0, 65_530, 65_533, 65_536]) {
