@@ -114,15 +114,16 @@ async function runExport(
     const exported = await exportHome(db, own, (done, total) => progress.update(done, total));
     return { home: exported, held: await countHeldIn(db, own) };
   }).finally(() => progress.end());
-  for (const line of heldLines(held)) sayAside(line);
   const text = `${JSON.stringify(home, null, 2)}\n`;
   if (file === undefined) {
     process.stdout.write(text);
+    sayHeld(held);
     if (process.stdout.isTTY) sayAside("`memsync export FILE` writes it into a file");
     return;
   }
   if (markdown) await writeFolder(file, filesOf(home));
   else await writeWhole(file, text);
+  sayHeld(held);
   const { projects, memories } = sizeOf(home);
   const bytes = utf8Bytes(text);
   if (flags.json)
@@ -130,16 +131,15 @@ async function runExport(
   else saySentence(`exported ${inWords(projects, memories)} to ${file} (${bytesShown(bytes)})`);
 }
 
-function heldLines({ secrets, leftOut }: HeldInExport): string[] {
+/** Says what of the held is in the export, or not. To be called once there is one. */
+function sayHeld({ secrets, leftOut }: HeldInExport): void {
   const are = secrets === 1 ? "it looks like a secret" : "they look like secrets";
   const kept = count(secrets, "held write is", "held writes are");
   const texts = count(leftOut, "held text is", "held texts are");
-  return [
-    ...(secrets > 0 ? [`${kept} in the export: ${are}, so keep it to yourself`] : []),
-    ...(leftOut > 0
-      ? [`${texts} left out, too large or written over since; what was synced is in it`]
-      : []),
-  ];
+  if (secrets > 0) sayAside(`${kept} in the export: ${are}, so keep it to yourself`);
+  if (leftOut > 0) {
+    sayAside(`${texts} left out, too large or written over since; what was synced is in it`);
+  }
 }
 
 /** Whether another account of the home has user or global memories. */

@@ -1,5 +1,6 @@
 import { expect } from "bun:test";
 import { readFile, stat, writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { type Lab, scenario, sharedEmulator } from "../support/lab.ts";
 import type { Machine } from "../support/machine.ts";
 import { PLANTED } from "../support/planted-secrets.ts";
@@ -59,7 +60,13 @@ async function makeHome(lab: Lab, account: string): Promise<readonly [Machine, s
 scenario("an export comes back byte for byte from an empty home", async (lab) => {
   const [a, id] = await makeHome(lab, "round-trip");
   const { stdout: whole, stderr } = await a.run(["export"]);
-  expect(stderr).toContain("1 held write is in the export: it looks like a secret");
+  const held = "1 held write is in the export: it looks like a secret";
+  expect(stderr).toContain(held);
+  const missing = await a.run(["export", join(lab.git.folder, "nowhere", "export.json")]);
+  expect(missing.stderr).toContain("can't be written");
+  expect(missing.stderr).not.toContain(held);
+  const file = join(lab.git.folder, "export.json");
+  expect((await a.run(["export", file])).stderr).toContain(held);
   const home = JSON.parse(whole) as Exported;
   const project = home.projects.find((each) => each.id === id);
   expect(home.format).toBe(1);
