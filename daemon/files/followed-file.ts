@@ -82,6 +82,8 @@ export class FollowedFile {
   readonly #overtaken: OvertakenSaves;
   readonly #unfinished: UnfinishedText;
   #status: FollowStatus;
+  /** It gets nothing for lines that git moved, and that is logged. */
+  #isAside = false;
   #looking: Promise<void> | undefined;
   #wanted = false;
   #timer: Timer | undefined;
@@ -172,12 +174,22 @@ export class FollowedFile {
       const { status, againMs } = look;
       const afterMs = earlier(againMs === "later" ? this.#backOff(status) : againMs, look.seenInMs);
       this.#status = status;
+      this.#tellWhetherAside(status);
       this.#isTimed = typeof againMs === "number";
       if (status.why?.code !== "being-written") this.#unfinished.forget();
       if (afterMs === undefined) continue;
       this.#timer?.cancel();
       this.#timer = this.#options.world.setTimer(afterMs, () => this.look());
     }
+  }
+
+  /** Logs that a file gets nothing for now, once for each time, whatever is saved meanwhile. */
+  #tellWhetherAside({ state, why, path }: FollowStatus): void {
+    const isAside = why?.code === "leave-aside";
+    const told = { dir: this.link.dir, path };
+    const isNew = isAside && !this.#isAside;
+    if (isNew) this.#options.log.warn(told, "a file gets nothing until a conflict is settled");
+    if (isAside || state === "followed") this.#isAside = isAside;
   }
 
   /** A file may be left alone for days, and nearly always an event tells when that ends. */

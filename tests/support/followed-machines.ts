@@ -75,6 +75,8 @@ export class FollowedMachine {
   readonly #life: Life;
   /** The same machine after its process has ended, on the same clock. */
   readonly reopened: () => Promise<FollowedMachine>;
+  /** What was logged as a warning. */
+  readonly warned: string[] = [];
   /** What of its log the others have. */
   ackedSeq = 0;
   /** How much of the service's log it has. */
@@ -96,7 +98,7 @@ export class FollowedMachine {
     this.#followers = new Followers({
       store,
       world,
-      log: silentLog,
+      log: { ...silentLog, warn: (_, message) => this.warned.push(message) },
       git,
       watch: deaf,
       account: LOCAL_ACCOUNT,

@@ -116,6 +116,11 @@ test("a history that was pushed anew is not written over while its lines are in 
   await a.settle();
   expect([a.file(), await a.doc()]).toEqual([THEIRS, mine]);
   expect(a.status).toMatchObject({ why: { code: "leave-aside" } });
+  // Who watches the log, and asks for no status, is told, too: once.
+  const told = "a file gets nothing until a conflict is settled";
+  await a.save(`${THEIRS}- typed\n`);
+  await a.save(THEIRS);
+  expect(a.warned.filter((each) => each === told)).toEqual([told]);
   await a.drain(await a.choiceOf("- three\n"));
   expect(await a.doc()).toContain("- three\n");
   expect(a.file()).toBe(await a.doc());
