@@ -1,10 +1,16 @@
 import { DatabaseFailure, isDiskFull, POOLED, READ_ONLY, STANDBY_LOST } from "./failures.ts";
-import { newerStep, stepsDone } from "./migrate.ts";
+import { newerStep, type PostgresMigration, stepsDone } from "./migrate.ts";
 import { SESSION_SETTINGS, type SessionPool } from "./pool.ts";
 import { RELIANCE, type Reliance, relianceProblem } from "./reliance.ts";
-import { lackOf, type PartsAsked, partsMissing, rowsOfTakenSteps } from "./schema-look.ts";
+import {
+  lackOf,
+  type PartsAsked,
+  partsMissing,
+  rowsOfTakenSteps,
+  unlikeOf,
+} from "./schema-look.ts";
 import { catalogMark } from "./schema-mark.ts";
-import type { SchemaParts } from "./schema-parts.ts";
+import { type SchemaParts, schemaPartsOf } from "./schema-parts.ts";
 import type { PostgresSession } from "./session.ts";
 
 /** The oldest release that still gets corrections. */
@@ -69,7 +75,8 @@ export async function lookAtServer<Tables>(
     const facts = await readFacts(session, parts, withinMs);
     const { mark } = facts;
     const isHeldUp = facts.unheard > 0;
-    const lack = () => lackIn(session, parts, { withinMs, rowsAlone: mark === whole });
+    const lack = () =>
+      lackIn(session, parts, { withinMs, only: mark === whole ? "rows" : undefined });
     const problem = problemOf(facts) ?? (await lack());
     return { problem: problem ?? (isHeldUp ? STANDBY_LOST : undefined), isHeldUp, mark };
   });
@@ -112,6 +119,19 @@ export async function refuseMissing<Tables>(
   parts: SchemaParts,
 ): Promise<void> {
   const problem = lackOf(await pool.use((session) => partsMissing(session, parts)));
+  if (problem !== undefined) throw new DatabaseFailure(problem);
+}
+
+/** Throws where the tables are not what the steps say: those `done` before, or the others. */
+export async function refuseUnlike<Tables>(
+  session: PostgresSession<Tables>,
+  migrations: readonly PostgresMigration[],
+  done: ReadonlySet<string>,
+): Promise<void> {
+  const missingOf = (steps: readonly PostgresMigration[]) =>
+    partsMissing(session, schemaPartsOf(steps), { only: "made" });
+  const former = lackOf(await missingOf(migrations.filter(({ name }) => done.has(name))));
+  const problem = former ?? unlikeOf(await missingOf(migrations));
   if (problem !== undefined) throw new DatabaseFailure(problem);
 }
 

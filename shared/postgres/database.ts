@@ -1,5 +1,5 @@
 import type { Kysely } from "kysely";
-import { checkServer, refuseMissing, refuseUnrecorded } from "./check-server.ts";
+import { checkServer, refuseMissing, refuseUnlike, refuseUnrecorded } from "./check-server.ts";
 import { migratePostgres, type PostgresMigration } from "./migrate.ts";
 import { kyselyThrough, SessionPool } from "./pool.ts";
 import { schemaPartsOf } from "./schema-parts.ts";
@@ -42,7 +42,9 @@ export async function openPostgres<Tables>(
   try {
     await checkServer(writing, parts);
     await refuseUnrecorded(writing, parts);
-    await migratePostgres(writing, migrations);
+    await migratePostgres(writing, migrations, (session, done) =>
+      refuseUnlike(session, migrations, done),
+    );
     await refuseMissing(writing, parts);
   } catch (thrown) {
     await Promise.all([writing.end(), reading.end()]);

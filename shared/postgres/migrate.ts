@@ -25,16 +25,24 @@ export type InTransaction = <Result>(
   work: (session: Statements) => Promise<Result>,
 ) => Promise<Result>;
 
+/** Throws where tables are not what steps say; `done`: the names of those taken before. */
+type StepsCheck<Tables> = (
+  session: PostgresSession<Tables>,
+  done: ReadonlySet<string>,
+) => Promise<void>;
+
 /** Servers that start at the same time migrate one after another. Any number does. */
 const LOCK = 7_403_616_013;
 
 /**
  * Brings a database to the schema of `migrations`, all in one transaction. Refuses one that a newer
- * program has changed in a way that this one can't go on with; nothing is changed then.
+ * program has changed in a way that this one can't go on with. Nothing is changed then, nor where
+ * `check` throws.
  */
 export async function migratePostgres<Tables>(
   pool: SessionPool<Tables>,
   migrations: readonly PostgresMigration[],
+  check: StepsCheck<Tables>,
 ): Promise<void> {
   const known = await pool.use(stepsDone);
   refuseNewer(known, migrations);
@@ -58,6 +66,7 @@ export async function migratePostgres<Tables>(
     }
     const made = tablesOf(migrations.filter(({ name }) => !done.has(name)));
     if (before[0] !== undefined) await grantAlike(session, before[0], made);
+    await check(session, new Set(done.keys()));
   });
   for (const step of migrations) {
     if (known.has(step.name) || !step.rewrite) continue;

@@ -33,7 +33,8 @@ export function partsThere(tables: readonly string[], functions: readonly string
         regexp_replace(pg_get_triggerdef(pg_trigger.oid, true), '^CREATE ', '') AS definition
       FROM own JOIN pg_trigger ON tgrelid = id AND NOT tgisinternal),
   functions AS (
-    SELECT given, prosrc, (SELECT substr(setting, length('search_path=') + 1)
+    SELECT given, prosrc, current_setting('search_path') AS session_path,
+        (SELECT substr(setting, length('search_path=') + 1)
         FROM unnest(proconfig) AS setting WHERE setting LIKE 'search_path=%') AS path
       FROM unnest(${listed(functions)}) AS given
       JOIN pg_proc ON pg_proc.oid = to_regprocedure(quote_ident(given) || '()'))
@@ -59,19 +60,21 @@ export function partsThere(tables: readonly string[], functions: readonly string
   UNION ALL SELECT 'enabled trigger ' || name FROM triggers WHERE is_enabled
   UNION ALL SELECT format('function %s with the body %s', given, ${hashInSql("prosrc")})
     FROM functions
-  UNION ALL SELECT 'search_path of ' || given FROM functions
-    WHERE (SELECT relnamespace FROM ${schemasOf("path")} JOIN pg_class ON relnamespace = schema_id
-        WHERE relname IN (SELECT name FROM own) ORDER BY place LIMIT 1)
-      IN (SELECT relnamespace FROM own JOIN pg_class ON pg_class.oid = id)`;
+  UNION ALL SELECT 'search_path of ' || given FROM functions, own WHERE path IS NOT NULL
+    GROUP BY given HAVING bool_and(${isFoundBy("path", "own")})`;
 }
 
-/** The schemas that a search_path names, in order. Such a name has no comma in it. */
-function schemasOf(path: string): string {
-  const name = `CASE word WHEN '"$user"' THEN current_user::text
-    ELSE regexp_replace(word, '^"(.*)"$', '\\1') END`;
-  return `(SELECT pg_namespace.oid AS schema_id, place
-    FROM regexp_split_to_table(${path}, ', *') WITH ORDINALITY AS words (word, place)
-    JOIN pg_namespace ON nspname = ${name}) AS schemas`;
+/**
+ * Whether a table is what its name means by another search_path. PostgreSQL reads that, for its
+ * quotes and capitals have rules; the session has its own again after each row.
+ */
+function isFoundBy(path: string, table: string): string {
+  const set = (value: string) => `set_config('search_path', ${value}, true)`;
+  const isFound = `to_regclass(quote_ident(${table}.name)) IS NOT DISTINCT FROM ${table}.id`;
+  // The branches of a CASE are the one thing that is sure to be worked out in order.
+  return `CASE WHEN ${set(path)} IS NULL THEN false
+      WHEN ${isFound} THEN ${set("session_path")} IS NOT NULL
+      ELSE ${set("session_path")} IS NULL END`;
 }
 
 /**
@@ -100,15 +103,15 @@ function listed(names: readonly string[]): string {
 /** Which parts are looked for, and within which time. */
 export interface PartsAsked {
   readonly withinMs?: number | undefined;
-  /** The catalog is as it was where all of the others were there. */
-  readonly rowsAlone?: boolean;
+  /** `rows`: the catalog is as it was where all others were there; `made`: rows come later. */
+  readonly only?: "made" | "rows" | undefined;
 }
 
 /** Those of the wanted parts that the database does not have. More than is wanted is fine. */
 export async function partsMissing<Tables>(
   session: PostgresSession<Tables>,
   parts: SchemaParts,
-  { withinMs, rowsAlone = false }: PartsAsked = {},
+  { withinMs, only }: PartsAsked = {},
 ): Promise<readonly SchemaPart[]> {
   const made = [STEPS_TABLE, ...parts.steps.flatMap((step) => step.made)];
   const rows = parts.steps.flatMap((step) => [step.row, ...step.rows]);
@@ -129,7 +132,8 @@ export async function partsMissing<Tables>(
     return wanted.filter(({ name }) => missing.has(name));
   };
   try {
-    if (rowsAlone) return await look(rows, ...rowsThere);
+    if (only === "made") return await look(made, there);
+    if (only === "rows") return await look(rows, ...rowsThere);
     return await look([...made, ...rows], there, ...rowsThere);
   } catch (thrown) {
     // Nobody can ask for the rows of a table that is not there.
@@ -164,12 +168,23 @@ export function lackOf(missing: readonly SchemaPart[]): string | undefined {
   const isMissing = new Set(missing.map(({ name }) => name));
   const told = missing.filter(({ needs }) => needs === undefined || !isMissing.has(needs));
   if (told.length === 0) return undefined;
-  const more = told.length > NAMED_MAX ? `, and ${told.length - NAMED_MAX} more` : "";
-  const named = told.slice(0, NAMED_MAX).map(({ name }) => name);
   const ways = told.flatMap(({ way }) => way ?? []);
   const way =
     ways.length === told.length
       ? [...new Set(ways)].slice(0, NAMED_MAX).map((each) => `\`${each}\``)
       : [WHOLE_BACKUP];
-  return `the database lacks parts of its schema (${named.join(", ")}${more}): ${way.join(", ")}`;
+  return `the database lacks parts of its schema (${named(told)}): ${way.join(", ")}`;
+}
+
+/** What is wrong where steps have just made something else than they say. */
+export function unlikeOf(missing: readonly SchemaPart[]): string | undefined {
+  if (missing.length === 0) return undefined;
+  const made = "the database has made something else of memsync's schema than was asked for";
+  return `${made} (${named(missing)}): see its event triggers; nothing was changed`;
+}
+
+function named(parts: readonly SchemaPart[]): string {
+  const more = parts.length > NAMED_MAX ? `, and ${parts.length - NAMED_MAX} more` : "";
+  const names = parts.slice(0, NAMED_MAX).map(({ name }) => name);
+  return `${names.join(", ")}${more}`;
 }

@@ -84,6 +84,56 @@ test("what a newer release adds to the schema, or somebody else, is let be", asy
   expect(await refusal(address)).toBe("it was opened");
 });
 
+test("a search_path means to memsync what it means to PostgreSQL", async () => {
+  // What the address says, and the schema that it names first.
+  const paths = [
+    ["UpC", "upc"],
+    ["nowhere,CM2", "cm2"],
+    ['"x]" ,public', "x]"],
+    [" trail", "trail"],
+    ['"a,b"', "a,b"],
+    ['"we""ird", public', 'we"ird'],
+    ['"Mem-Sync"', "Mem-Sync"],
+    ['"$user", public', "memsync"],
+  ] as const;
+  const { address } = await newDatabase();
+  for (const [path, schema] of paths) {
+    const name = `"${schema.replaceAll('"', '""')}"`;
+    await runOnPostgres(address, `CREATE SCHEMA ${name}`);
+    const url = new URL(address);
+    url.searchParams.set("options", `-c search_path=${path.replaceAll(" ", "\\ ")}`);
+    const at = `${url}`;
+    expect({ path, said: await refusal(at) }).toEqual({ path, said: "it was opened" });
+    const made = `SELECT FROM pg_tables WHERE schemaname = '${schema}' AND tablename = 'memories'`;
+    expect(await runOnPostgres(address, made)).toHaveLength(1);
+    await runOnPostgres(at, "ALTER FUNCTION note_token_change SET search_path = pg_catalog");
+    expect(await refusal(at)).toContain("(search_path of note_token_change)");
+    await runOnPostgres(at, "ALTER FUNCTION note_token_change SET search_path FROM CURRENT");
+    expect(await refusal(at)).toBe("it was opened");
+    await runOnPostgres(address, `DROP SCHEMA ${name} CASCADE`);
+  }
+});
+
+test("steps that come out as other than they are written leave nothing behind", async () => {
+  const { address } = await newDatabase();
+  await runOnPostgres(
+    address,
+    "CREATE SCHEMA rules",
+    `CREATE FUNCTION rules.without_path() RETURNS event_trigger LANGUAGE plpgsql AS
+      'BEGIN ALTER FUNCTION put_long_metadata RESET search_path; END'`,
+    `CREATE EVENT TRIGGER without_path ON ddl_command_end WHEN TAG IN ('CREATE TRIGGER')
+      EXECUTE FUNCTION rules.without_path()`,
+  );
+  expect(await refusal(address)).toBe(
+    "the database has made something else of memsync's schema than was asked for (search_path of " +
+      "put_long_metadata): see its event triggers; nothing was changed",
+  );
+  const tables = "SELECT tablename FROM pg_tables WHERE schemaname = 'public'";
+  expect(await runOnPostgres(address, tables)).toEqual([]);
+  await runOnPostgres(address, "DROP EVENT TRIGGER without_path");
+  expect(await refusal(address)).toBe("it was opened");
+});
+
 /** What is done to a schema, what takes it back, and what is said to be missing. */
 const GONE: readonly (readonly [string, string, string])[] = [
   ["ALTER TABLE sessions RENAME TO a", "ALTER TABLE a RENAME TO sessions", "table sessions)"],
