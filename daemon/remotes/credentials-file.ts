@@ -22,7 +22,7 @@ const PATH_DIGITS = 16;
 const LOCK_TRIES = 50;
 const LOCK_TRY_MS = 100;
 
-/** What the file has: tokens by `idAt`, and by `ringId` paths of the home. */
+/** What the file has: tokens by `entryIdAt`, and by `ringId` paths of the home. */
 type Entries = Readonly<Record<string, string>>;
 
 /** Whose entries in the file are meant: a remote's, in the home that is at a path now. */
@@ -38,7 +38,7 @@ export interface KeptToken {
 }
 
 /** Under what name a token is kept by the home at a path: two homes have separate tokens. */
-export function idAt({ dir, account }: EntriesOf): string {
+export function entryIdAt({ dir, account }: EntriesOf): string {
   return `${createHash("sha256").update(dir).digest("hex").slice(0, PATH_DIGITS)}/${account}`;
 }
 
@@ -49,7 +49,7 @@ export function idAt({ dir, account }: EntriesOf): string {
 export function readFromFile(path: string, of: EntriesOf): KeptToken {
   const all = readAll(path);
   const tokens = Object.entries(all).filter(([id]) => isTokenOf(of.account, id));
-  return { token: all[idAt(of)] ?? tokens.at(-1)?.[1], ringDir: all[ringId(of.account)] };
+  return { token: all[entryIdAt(of)] ?? tokens.at(-1)?.[1], ringDir: all[ringId(of.account)] };
 }
 
 /** Writes all that the file has of a remote. On the disk, complete, when it resolves. */
@@ -65,7 +65,7 @@ export async function writeToFile(
       return id !== ringId(of.account) && !isTokenOf(of.account, id);
     });
     const after: Record<string, string> = Object.fromEntries(others);
-    if (token !== undefined) after[idAt(of)] = token;
+    if (token !== undefined) after[entryIdAt(of)] = token;
     if (ringDir !== undefined) after[ringId(of.account)] = ringDir;
     if (!isDeepStrictEqual(before, after)) replaceFile(path, JSON.stringify(after));
   } finally {

@@ -3,7 +3,7 @@ import { AppError } from "../../shared/errors.ts";
 import type { World } from "../../shared/world.ts";
 import { type Home, homeOf } from "../home/home.ts";
 import type { Remote, TokenPlace } from "../home/remote.ts";
-import { type EntriesOf, idAt, readFromFile, writeToFile } from "./credentials-file.ts";
+import { type EntriesOf, entryIdAt, readFromFile, writeToFile } from "./credentials-file.ts";
 import { type Keyring, keyringWorks } from "./keyring.ts";
 
 /** Where services' tokens are stored. */
@@ -38,7 +38,7 @@ export class TokenStore {
     const of = this.#of(remote);
     const former = this.#ringDir(of);
     if (keyring && (await keyringWorks(keyring, world))) {
-      const stored = await keyring.set(idAt(of), token);
+      const stored = await keyring.set(entryIdAt(of), token);
       if (stored.kind === "done") {
         await writeToFile(home.credentials, world, { ...of, ringDir: home.dir });
         await forgetFormer(of, keyring, former);
@@ -48,7 +48,7 @@ export class TokenStore {
     await writeToFile(home.credentials, world, { ...of, token });
     // From a former login. Where the keyring does not work, nothing can be done about it.
     if (remote.tokenPlace === "keyring" && keyring) {
-      await keyring.delete(idAt(of));
+      await keyring.delete(entryIdAt(of));
       await forgetFormer(of, keyring, former);
     }
     return "file";
@@ -75,7 +75,7 @@ export class TokenStore {
       // One that is locked says that it deleted, and still has it. What it does for another secret,
       // it does for this one.
       const isOpen = keyring !== undefined && (await keyringWorks(keyring, world));
-      if (!isOpen || (await keyring.delete(idAt(of))).kind === "failed") {
+      if (!isOpen || (await keyring.delete(entryIdAt(of))).kind === "failed") {
         await writeToFile(home.credentials, world, { ...of, ringDir: former });
         throw new AppError(
           "internal",
@@ -93,7 +93,7 @@ export class TokenStore {
    * keyring was given it. From there it is brought over.
    */
   async #findInKeyring(of: EntriesOf, keyring: Keyring): Promise<string | undefined> {
-    const answer = await keyring.get(idAt(of));
+    const answer = await keyring.get(entryIdAt(of));
     if (answer.kind === "failed") return undefined;
     const former = this.#ringDir(of);
     if (answer.value !== null) {
@@ -101,10 +101,10 @@ export class TokenStore {
       return answer.value;
     }
     if (former === undefined || former === of.dir) return undefined;
-    const there = await keyring.get(idAt({ ...of, dir: former }));
+    const there = await keyring.get(entryIdAt({ ...of, dir: former }));
     if (there.kind === "failed" || there.value === null) return undefined;
-    await keyring.set(idAt(of), there.value);
-    const brought = await keyring.get(idAt(of));
+    await keyring.set(entryIdAt(of), there.value);
+    const brought = await keyring.get(entryIdAt(of));
     const isHere = brought.kind === "done" && brought.value === there.value;
     if (isHere) await this.#noteDir(of, keyring, former);
     return there.value;
@@ -142,7 +142,7 @@ async function forgetFormer(
   former: string | undefined,
 ): Promise<void> {
   if (former === undefined || former === of.dir || isOtherHome(former, of.dir)) return;
-  await keyring.delete(idAt({ ...of, dir: former }));
+  await keyring.delete(entryIdAt({ ...of, dir: former }));
 }
 
 /**

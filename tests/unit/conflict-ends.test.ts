@@ -52,9 +52,9 @@ test("what both took out is asked again though one of its lines stands elsewhere
   const [a, b] = [await openOfTable("a", folders), await openOfTable("b", folders)];
   const textWith = (lines: string) =>
     textOfCell("- /")
-      .replace("some words", "- TODO\nsome words")
+      .replace("some words", "- later\nsome words")
       .replace("- npm run build\n", `- npm run build\n${lines}`);
-  const [ofA, ofB] = ["- npm run check --one\n", "- TODO\n- npm install comes first\n"];
+  const [ofA, ofB] = ["- npm run check --one\n", "- later\n- npm install comes first\n"];
   const versionOf = (text: string, machine: string) => {
     const places = [{ behind: "- npm run build\n", text }];
     return { text, machine, at: 1, places, isStanding: false };

@@ -12,7 +12,7 @@ test.each<[its: string | null, named: string, codes: string[]]>([
   ["https://memory.example.com", "https://memory.example.com/team", ["daemon-another-service"]],
   [null, "https://memory.example.com", ["daemon-another-service"]],
   [null, "no address", ["daemon-another-service"]],
-])("to a daemon of the service %s a shell that names %s says %j", (its, named, codes) => {
+])("the daemon of %s and a shell that names %s: told is %j", (its, named, codes) => {
   for (const introduction of [
     { service: { ...service, url: its }, environment },
     { environment: { ...environment, url: its } },
