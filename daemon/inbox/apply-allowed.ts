@@ -13,8 +13,8 @@ import type { DaemonTables } from "../home/tables.ts";
 type Context = WriteContext<DaemonTables>;
 
 /**
- * Puts the held writes that a person has allowed into their documents, unchanged, and with each what
- * else of its document is held for nothing but the same. False: there were none.
+ * Puts the held writes that a person has allowed into their documents, unchanged, and with each
+ * what else of its document is held for nothing but the same. False: there were none.
  */
 export async function applyAllowed(context: Context): Promise<boolean> {
   const { db, now } = context;
