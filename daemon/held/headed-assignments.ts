@@ -1,11 +1,18 @@
 import type { TableAssignment } from "./table-assignments.ts";
+import { isUnspeakable } from "./wordy.ts";
 
-/** What is for everybody, changes with each request, or is no secret's key at all. */
-const NO_SECRET = new RegExp(
+/**
+ * Keys that are for everybody, change with each request, or are no secret's at all: by the word
+ * right before. Elsewhere in a name the word says nothing: `API keys for the next release`.
+ */
+const OTHER_KEYS = new RegExp(
   "(?<![a-z])(?:cache|continuation|csrf|cursor|design|foreign|gpg|host|idempotency|lock|next|" +
-    "page|pgp|primary|pub(?:lic|lishable)?|release|sync|xsrf)(?![a-z])",
-  "i",
+    "page|partition|pgp|primary|pub(?:lic|lishable)?|release|sort|sync|xsrf)[ _-]?" +
+    "(?:keys?|tokens?)(?![a-z])",
+  "gi",
 );
+/** A key's own name in a section of keys. */
+const PUBLIC = /(?<![a-z])pub(?:lic|lishable)?(?![a-z])/i;
 
 /** Words that stand behind their name, or before what it is for: `Clés`, `Schlüssel der API`. */
 const KEYS =
@@ -106,16 +113,18 @@ function headingOf(
 
 /** Whether a heading, or what a text is kept by, names keys, tokens or other secrets. */
 export function namesKey(name: string): boolean {
-  return NAME.test(name.replace(/["*_`]+$/, "")) && !NO_SECRET.test(name);
+  return NAME.test(name.replace(/["*_`]+$/, "").replace(OTHER_KEYS, ""));
 }
 
 /** What may be a key in a line of a section of keys. A name in the line may say that it is none. */
 function valuesIn(line: string): readonly string[] {
-  if (NO_SECRET.test(line)) return [];
+  if (PUBLIC.test(line) || line.search(OTHER_KEYS) !== -1) return [];
   return [...line.matchAll(VALUES)].flatMap(({ 0: found, index }) => {
     const value = found.replace(/\.+$/, "");
     const before = line.slice(Math.max(0, index - ABOUT_LENGTH_MAX), index);
-    return mayBeKey(value) && !ABOUT_ONE.test(before) ? [value] : [];
+    if (!mayBeKey(value) || ABOUT_ONE.test(before)) return [];
+    // In a sentence it is anything's id.
+    return ID.test(value) && !ALONE.test(line) && !NAMED_VALUE.test(line) ? [] : [value];
   });
 }
 
@@ -126,18 +135,40 @@ function namedValueOf(line: string): readonly string[] {
 
 /** What a value is that is no key, by its name before it: `KeyId: …`, `sha256=…`. */
 const ABOUT_ONE =
-  /(?:arn|commit|digest|fingerprint|hash|ids?|sha\d*|sum|time|version)["'`]?[*_]{0,2} ?[:=]? ?["'`]?$/i;
+  /(?:arn|challenge|commit|digest|fingerprint|hash|ids?|sha\d*|sum|time|version)["'`]?[*_]{0,2} ?[:=]? ?["'`]?$/i;
 const ABOUT_LENGTH_MAX = 30;
 
-/** A path, a file's name, a fingerprint as GnuPG prints one, and a time. */
+/** A path, a file's name, a fingerprint as GnuPG prints one, a time, and what all may see. */
 const NO_KEY =
-  /^[.~/]|\.[A-Za-z]{1,5}$|(?:^|\/)[a-z]{4,}(?:[-_][a-z]+)*\/|^[\dA-F]{40}$|^\d{8}T\d{6}Z?$/;
+  /^[.~/]|\.[A-Za-z]{1,5}$|(?:^|\/)[a-z]{4,}(?:[-_][a-z]+)*\/|^[\dA-F]{40}$|^\d{8}T\d{6}Z?$|^AAAA[A-Z]3Nza|^age1|^0x[\da-fA-F]{40}$/;
+
+/** What is a commit's, a text's or any thing's id more often than it is a key. */
+const ID = /^(?:[\da-f]{40}|[\da-f]{64}|[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12})$/i;
+const ALONE = new RegExp(`${ITEM}["'\`*_]{0,3}[\\w+/.~=-]+["'\`*_]{0,3}[.,;]?$`);
+
+/** Beside words, as in `acme-prod-4f2a9c1b`, a shorter part tells things apart and opens none. */
+const PART_BESIDE_WORDS_MIN = 16;
 
 /** One part of a key has letters and digits mixed as no term has: `sha256`, `poly1305`. */
 function mayBeKey(value: string): boolean {
   if (NO_KEY.test(value)) return false;
-  return value.split(/[-_./+~]/).some((part) => {
+  const parts = value.split(/[-_./+~]/);
+  const hasWords = !/[A-Z]/.test(value) && parts.some((part) => /^[a-z]{3,}$/.test(part));
+  return parts.some((part) => {
     const isMixed = /\d/.test(part) && /[a-z]/i.test(part);
-    return part.length >= 8 && isMixed && !/^[a-z]+\d{1,4}$/i.test(part);
+    return part.length >= (hasWords ? PART_BESIDE_WORDS_MIN : 8) && isMixed && !isOfTerms(part);
   });
+}
+
+/** What is drawn at random changes between letters and digits more often. */
+const LENGTH_PER_RUN = 3;
+
+/** Whether words and numbers take turns, as in `postgres16alpine3` and `oauth2ClientV2`. */
+function isOfTerms(part: string): boolean {
+  const runs = part.match(/[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+/g) ?? [];
+  const words = runs.filter((run) => /[a-z]/i.test(run));
+  const short = words.filter(({ length }) => length < 3);
+  const isSpoken = words.every((word) => !isUnspeakable(word));
+  const isHex = /^[\da-f]+$/i.test(part);
+  return isSpoken && !isHex && short.length <= 1 && runs.length <= part.length / LENGTH_PER_RUN;
 }

@@ -45,8 +45,8 @@ function isOfWords(value: string): boolean {
   );
 }
 
-/** `passphrase` has five consonants in a row, and is what is most usual here. */
-function isUnspeakable(part: string): boolean {
+/** Whether no word is spelt so. `passphrase` is, with its five consonants in a row. */
+export function isUnspeakable(part: string): boolean {
   return UNSPEAKABLE.test(part) && part.toLowerCase() !== "passphrase";
 }
 

@@ -16,6 +16,8 @@ const KEYS = [
 ] as const;
 const [KEY] = KEYS;
 
+const UUID = ["8d6e1c1e-53c4-4a1b", "9a55-0f6d2b7c9e11"].join("-");
+
 /** A heading, or the name of an item, says that a key follows. */
 const NOTED: readonly ((key: string) => string)[] = [
   (key) => `## API keys\n- prod: ${key}\n`,
@@ -40,6 +42,10 @@ const NOTED: readonly ((key: string) => string)[] = [
   (key) => `api_keys:\n  prod: ${key}\n`,
   (key) => `{\n  "api_keys": {\n    "prod": "${key}"\n  }\n}\n`,
   (key) => `- Our API key, used by cron: ${key}\n`,
+  (key) => `## API keys for the next release\n- prod: ${key}\n`,
+  (key) => `## Host keys and API tokens\n- ${key}\n`,
+  (key) => `## API keys: cache service\n- next: ${key}\n`,
+  (key) => `## API keys\n- prod, locked to host 10.0.0.1: ${key}\n`,
   (key) => `- Stripe key (live) — ${key}\n`,
 ];
 
@@ -50,6 +56,13 @@ test("a key is found below a heading that names it, or behind the name of an ite
       const line = text.split("\n").findIndex((each) => each.includes(key)) + 1;
       expect([text, found.map((each) => [each.text, each.line])]).toEqual([text, [[key, line]]]);
     }
+  }
+});
+
+test("an id is a key where it is all that a line has", async () => {
+  for (const line of [`- prod: ${UUID}`, UUID, `- \`${UUID}\``]) {
+    const found = await findSecrets(`## API keys\n${line}\n`);
+    expect([line, found.map(({ text }) => text)]).toEqual([line, [UUID]]);
   }
 });
 
@@ -67,6 +80,15 @@ test("what only speaks of keys has no secret, nor what is named by something els
     "## Keys\n- algorithm: chacha20-poly1305, RSASSA-PKCS1-v1_5, AWS4-HMAC-SHA256\n",
     `## API keys\nin the vault\n\n## Commits\n- ${KEYS[2]}\n`,
     `## API keys\n- keyId: ${KEYS[2]}\n- commit ${KEYS[2]}\n`,
+    "## Redis keys\n- `session:a1b2c3d4e5f6a7b8c9` lives an hour\n- user_profile_v2_a1b2c3d4\n",
+    `## Secrets\nThe helper came with ${KEYS[2]}8b61c09e and moved then.\n`,
+    `## Credentials\nProject \`${UUID}\` is the production one.\n`,
+    "## Sort keys\n- createdAt20240101, updatedAt20240101x\n",
+    "## Secrets\n`ubuntu2204-large8core` builds acme-prod-391822ab by postgres16alpine3\n",
+    "## API keys\n- class ApiKeyV2Controller2024Impl, oauth2ClientRegistrationV2\n",
+    "## Translation keys\n- checkout_step2_v3button\n- exp_a1b2c3d4_rollout\n",
+    `## SSH keys\nssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAI${KEYS[1]} ann@laptop\n`,
+    "## NFT tokens\n0x06012c8cf97BEaD5deAe237070F9587f8E7A266d\n",
   ]) {
     expect([text, await findSecrets(text)]).toEqual([text, []]);
   }
