@@ -51,8 +51,8 @@ export const FOLLOWED: readonly Mistake[] = [
   settled(
     "one folder that is linked back takes back what its other clones have done",
     "as long as another folder of it is in the other project nothing has gone back",
-    "(isOwn || isForAll) && !isIn(join.to)",
-    "isOwn || isForAll",
+    "isForAll || (isOwn && !isIn(join.to))",
+    "isForAll || isOwn",
   ),
   told(
     "two machines that have joined two projects in opposite directions change places",
