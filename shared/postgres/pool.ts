@@ -28,13 +28,15 @@ const SILENT_MS = 10_000;
 
 /**
  * A session's settings. A server that is stopped while it holds an account's lock loses it after
- * ten seconds, and no statement takes more than thirty.
+ * ten seconds, and no statement takes more than thirty. `memsync.words` says by whose rules the
+ * words of memories are made: a trigger notes those of others.
  */
 export const SESSION_SETTINGS: Readonly<Record<string, string>> = {
   statement_timeout: "30s",
   lock_timeout: "15s",
   idle_in_transaction_session_timeout: "10s",
   default_transaction_isolation: "read committed",
+  "memsync.words": "1",
 };
 
 const INT8 = 20;

@@ -65,6 +65,11 @@ function callerOf(url: string, token: string) {
       const { memories } = (await answer.json()) as MemoryList;
       return Object.fromEntries(memories.map(({ key, content }) => [key, content]));
     },
+    find: async (q: string) => {
+      const answer = await fetch(`${url}/v1/memories?q=${encodeURIComponent(q)}`, { headers });
+      const { memories } = (await answer.json()) as MemoryList;
+      return memories.map(({ key }) => key).sort();
+    },
     tell: async (metadata: object) => {
       const body = JSON.stringify({ metadata });
       const path = "/v1/projects/proj_a/sync";
@@ -108,6 +113,13 @@ testWith(
       const wanted = { before: "the update", turn: `turn ${turn}` };
       expect([await old.read(), await next.read()]).toEqual([wanted, wanted]);
     }
+    // Words are other ones since the former release: the present one finds by its own rules.
+    await old.write("deploy", "deploys with Node22, 日本語の");
+    await old.write("once more", "Node22");
+    for (const q of ["Node22", "node 22"]) {
+      expect(await next.find(q)).toEqual(["deploy", "once more"]);
+    }
+    expect(await next.find("本語")).toEqual(["deploy"]);
     expect(await old.write("once", "x", "a key")).toEqual(await next.write("once", "x", "a key"));
     // Keys that the former one's index could not hold, or could only where they are compressed.
     const isTold = async (metadata: object) => {

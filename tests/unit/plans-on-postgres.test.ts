@@ -68,6 +68,7 @@ const REQUESTS = [
 
 /** Rows of others in every table that grows with them. */
 const FILL = [
+  "SET memsync.words = '1'",
   `INSERT INTO owners SELECT 'acct_' || n, 1 FROM generate_series(1, ${OTHERS}) n`,
   `INSERT INTO accounts SELECT 'acct_' || n, 'name' || n, 'pro', 1 FROM generate_series(1, ${OTHERS}) n`,
   "INSERT INTO users SELECT 'user_' || id, id, 'ann', 1 FROM accounts",
@@ -147,6 +148,7 @@ test("no statement of a sweep reads a whole table, and all of them reach the las
     `${last} INSERT INTO revisions (document_id, kind, key, value, written_at, replaced_at)
       SELECT id, 'memory', 'often', 'before', ${Date.now()}, ${Date.now()}
       FROM last, generate_series(1, 8)`,
+    "INSERT INTO former_words SELECT row_id FROM memories ORDER BY row_id DESC LIMIT 20",
   );
   // In a connection of its own: what one has counted is told at its end at the latest.
   await runOnPostgres(address, "SELECT pg_stat_reset()");
@@ -158,6 +160,7 @@ test("no statement of a sweep reads a whole table, and all of them reach the las
       WHERE kind = 'memory' AND key = 'often'`,
   );
   expect(packed).toEqual({ count: 8 });
+  expect(await runOnPostgres(address, "SELECT row_id FROM former_words")).toEqual([]);
   await runOnPostgres(
     address,
     `${last} INSERT INTO updates SELECT id, 4, 'e', 'local', decode(repeat('00', 200000), 'hex'),

@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
+import pg from "pg";
 import { searchMemories } from "../../server/stores/memory-store.ts";
 import type { HostStore } from "../../server/stores/open-store.ts";
 import { asAccountId } from "../../shared/ids.ts";
@@ -132,7 +133,9 @@ async function store(host: HostStore, values: readonly string[]): Promise<void> 
 async function keysFound(host: HostStore, text: string): Promise<string[]> {
   const filter = { account: ann, documents: ["global"] };
   const asked = { text, from: undefined, limit: undefined };
-  const { rows, total } = await searchMemories(host.store.reader, filter, asked);
+  const { rows, total } = await host.store.search(ann, () =>
+    searchMemories(host.store.reader, filter, asked),
+  );
   expect(total).toBe(rows.length);
   return rows.map(({ key }) => key).sort();
 }
@@ -162,7 +165,10 @@ test("a PostgreSQL with words of a former version has them made anew, in parts",
   await runOnPostgres(
     database.address,
     "UPDATE memories SET value_words = ' former ', key_words = ' former '",
-    "DELETE FROM schema_migrations WHERE name = 'replica-0005-words-of-memories'",
+    "DROP TRIGGER note_former_words ON memories",
+    "DROP FUNCTION note_former_words",
+    "DROP TABLE former_words",
+    "DELETE FROM schema_migrations WHERE name ~ 'replica-000[56]'",
   );
   const host = await database.open();
   expect(await keysFound(host, "former")).toEqual([]);
@@ -171,6 +177,44 @@ test("a PostgreSQL with words of a former version has them made anew, in parts",
   expect(await keysFound(host, "k7")).toContain("k7");
   const steps = await runOnPostgres(database.address, "SELECT name FROM schema_migrations");
   expect(steps.map(({ name }) => name)).toContain("replica-0005-words-of-memories");
+});
+
+test("what a server of a former release writes meanwhile is found by the present rules", async () => {
+  const database = await newDatabase();
+  const [host, other] = [await database.open(), await database.open()];
+  const values = Array.from({ length: 450 }, (_, at) => (at % 2 ? `Node${at}` : `語${at}`));
+  await store(host, values);
+  const noted = () => runOnPostgres(database.address, "SELECT row_id FROM former_words");
+  // Words by the present rules are noted nowhere.
+  expect(await noted()).toEqual([]);
+  const former = "UPDATE memories SET value_words = ' former ', key_words = ' former '";
+  await runOnPostgres(database.address, former);
+  expect(await noted()).toHaveLength(450);
+  expect(await keysFound(other, "語")).toHaveLength(225);
+  expect(await keysFound(host, "former")).toEqual([]);
+  expect(await noted()).toEqual([]);
+  // One account's search leaves others' for theirs, or for the sweep, which drops what is gone.
+  await runOnPostgres(database.address, former, "INSERT INTO former_words VALUES (999999)");
+  await host.store.search(asAccountId("other"), async () => {});
+  expect(await noted()).toHaveLength(451);
+  await host.store.sweep();
+  expect(await noted()).toEqual([]);
+  expect(await keysFound(other, "former")).toEqual([]);
+});
+
+test("a memory that is written while its words are made anew is left to its writer", async () => {
+  const database = await newDatabase();
+  const host = await database.open();
+  await store(host, ["one", "two"]);
+  await runOnPostgres(database.address, "UPDATE memories SET value_words = ' former '");
+  const client = new pg.Client({ connectionString: database.address });
+  await client.connect();
+  await client.query("BEGIN");
+  await client.query("UPDATE memories SET value = 'three' WHERE value = 'one'");
+  expect(await keysFound(host, "two")).toEqual(["k1"]);
+  await client.query("COMMIT");
+  await client.end();
+  expect(await keysFound(host, "three")).toEqual(["k0"]);
 });
 
 test("a search on PostgreSQL has what says the word in its key first, and pages go on", async () => {

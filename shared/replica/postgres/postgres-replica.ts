@@ -23,6 +23,7 @@ import { CommitFeed } from "./commit-feed.ts";
 import { Hints } from "./hints.ts";
 import { type Held, hold } from "./hold.ts";
 import { currentEpoch } from "./incarnation.ts";
+import { hasFormerWords, rewriteFormerWords } from "./rewrite-words.ts";
 import { claimSweep, sweptAlone } from "./sweep-claims.ts";
 import { type QueuedWrite, WriteQueue } from "./write-queue.ts";
 import { writeRowsOnPostgres } from "./write-rows.ts";
@@ -141,9 +142,17 @@ export class PostgresReplica<Tables extends ReplicaTables> extends Replica<Table
     return this.options.database.reader;
   }
 
-  /** Each row has its own words, so a search waits for nobody and keeps nobody waiting. */
-  search<Found>(_: AccountId, search: () => Promise<Found>): Promise<Found> {
-    return search();
+  /**
+   * Each row has its own words, so a search waits for nobody and keeps nobody waiting. Those that a
+   * server of a former release has written get their present words first.
+   */
+  async search<Found>(owner: AccountId, search: () => Promise<Found>): Promise<Found> {
+    const { reading, writing } = this.options.database;
+    if (await hasFormerWords(reading)) {
+      // A database that can't be written now is searched as it is.
+      await rewriteFormerWords(writing, owner).catch(() => {});
+    }
+    return await search();
   }
 
   async sweep(): Promise<void> {
@@ -151,6 +160,7 @@ export class PostgresReplica<Tables extends ReplicaTables> extends Replica<Table
     const step = <Result>(work: (db: Kysely<Tables>, now: number) => Promise<Result>) =>
       this.write(({ db, now }) => sweptAlone(db, () => work(db, now)), { isLong: true });
     try {
+      await rewriteFormerWords(this.options.database.writing);
       await sweepHistory((work) => step((db, now) => work(narrowTables(db), now)));
     } finally {
       for (const sweeper of this.sweepers) while (await step(sweeper));

@@ -118,12 +118,29 @@ export const replicaOnPostgres: readonly PostgresMigration[] = [
     ],
   },
   {
-    // What counts as a word is another than before; see `words.ts`. A memory that a server of the
-    // release before writes after this has its former words until it is written again. Such a
-    // server looks for former words, too, and finds less meanwhile.
+    // What counts as a word is another than before; see `words.ts`.
     name: "replica-0005-words-of-memories",
     breaks: false,
     statements: [],
     rewrite: rewriteWords,
+  },
+  {
+    // Who writes memories with words by other rules, as a server of a former release does, is found
+    // by a setting of the session; see `rewriteFormerWords`.
+    name: "replica-0006-former-words",
+    breaks: false,
+    statements: [
+      "CREATE TABLE former_words (row_id bigint PRIMARY KEY)",
+      `CREATE FUNCTION note_former_words() RETURNS trigger LANGUAGE plpgsql
+        SET search_path FROM CURRENT AS $$
+        BEGIN
+          INSERT INTO former_words (row_id) VALUES (NEW.row_id) ON CONFLICT (row_id) DO NOTHING;
+          RETURN NULL;
+        END $$`,
+      `CREATE TRIGGER note_former_words
+        AFTER INSERT OR UPDATE OF value_words ON memories
+        FOR EACH ROW WHEN (current_setting('memsync.words'::text, true) IS DISTINCT FROM '1'::text)
+        EXECUTE FUNCTION note_former_words()`,
+    ],
   },
 ];

@@ -1,5 +1,8 @@
+import type { AccountId } from "../../ids.ts";
 import type { InTransaction } from "../../postgres/migrate.ts";
+import type { SessionPool } from "../../postgres/pool.ts";
 import type { Statements } from "../../postgres/session.ts";
+import { inTransaction } from "../../postgres/transaction.ts";
 import { spacedWords } from "../search/words.ts";
 
 /** How many memories one transaction reads and writes. */
@@ -12,11 +15,11 @@ interface StoredMemory {
 }
 
 /** Gives each memory its words by the present rules. */
-export async function rewriteWords(inTransaction: InTransaction): Promise<void> {
+export async function rewriteWords(run: InTransaction): Promise<void> {
   let last: number | undefined = 0;
   while (last !== undefined) {
     const after: number = last;
-    last = await inTransaction((session) => rewriteSome(session, after));
+    last = await run((session) => rewriteSome(session, after));
   }
 }
 
@@ -26,7 +29,12 @@ async function rewriteSome(session: Statements, after: number): Promise<number |
     "SELECT row_id, key, value FROM memories WHERE row_id > $1 ORDER BY row_id LIMIT $2",
     [after, ROWS_AT_ONCE],
   );
-  // Who has written a memory since has given it its words.
+  // Who has written a memory since has given it its words, or a note says that it has others.
+  await giveWords(session, rows);
+  return rows.at(-1)?.row_id;
+}
+
+async function giveWords(session: Statements, rows: readonly StoredMemory[]): Promise<void> {
   await session.change(
     `UPDATE memories SET key_words = given.key_words, value_words = given.value_words
     FROM unnest($1::bigint[], $2::text[], $3::text[], $4::text[])
@@ -39,5 +47,67 @@ async function rewriteSome(session: Statements, after: number): Promise<number |
       rows.map(({ value }) => spacedWords(value)),
     ],
   );
-  return rows.at(-1)?.row_id;
+}
+
+/** Whether any memory has words that were made by other rules than the present ones. */
+export async function hasFormerWords<Tables>(pool: SessionPool<Tables>): Promise<boolean> {
+  return (await pool.use((session) => notesAfter(session, 0, 1))).length > 0;
+}
+
+/**
+ * Gives each memory that is noted in `former_words` its words by the present rules: those of one
+ * account, or of all. What somebody writes at the time stays noted.
+ */
+export async function rewriteFormerWords<Tables>(
+  pool: SessionPool<Tables>,
+  owner?: AccountId,
+): Promise<void> {
+  let last: number | undefined = 0;
+  while (last !== undefined) {
+    const after: number = last;
+    last = await inTransaction(pool, (session) => rewriteNoted(session, after, owner));
+  }
+}
+
+/** The last of these notes; undefined if there was none. */
+async function rewriteNoted(
+  session: Statements,
+  after: number,
+  owner: AccountId | undefined,
+): Promise<number | undefined> {
+  const notes = await notesAfter(session, after, ROWS_AT_ONCE);
+  // Who writes one of these next waits, and notes it anew.
+  const rows = await session.query<StoredMemory>(
+    `SELECT row_id, key, value FROM memories
+    WHERE row_id = ANY($1::bigint[]) AND ($2::text IS NULL
+      OR $2 = (SELECT owner FROM documents WHERE documents.id = memories.document_id))
+    ORDER BY row_id FOR UPDATE SKIP LOCKED`,
+    [notes, owner ?? null],
+  );
+  if (rows.length > 0) await giveWords(session, rows);
+  const gone = owner === undefined ? await goneOf(session, notes) : [];
+  const done = [...rows.map((row) => row.row_id), ...gone];
+  if (done.length > 0) {
+    await session.change("DELETE FROM former_words WHERE row_id = ANY($1::bigint[])", [done]);
+  }
+  return notes.at(-1);
+}
+
+/** Memories that are noted; the first ones after another. */
+async function notesAfter(session: Statements, after: number, most: number): Promise<number[]> {
+  const notes = await session.query<{ row_id: number }>(
+    "SELECT row_id FROM former_words WHERE row_id > $1 ORDER BY row_id LIMIT $2",
+    [after, most],
+  );
+  return notes.map((note) => note.row_id);
+}
+
+/** Those that are not there any more. */
+async function goneOf(session: Statements, notes: readonly number[]): Promise<number[]> {
+  const rows = await session.query<{ row_id: number }>(
+    "SELECT row_id FROM memories WHERE row_id = ANY($1::bigint[])",
+    [notes],
+  );
+  const there = new Set(rows.map((row) => row.row_id));
+  return notes.filter((note) => !there.has(note));
 }

@@ -2,7 +2,8 @@
  * The words of a text, as every search of memories finds them: small, without what people leave out
  * or write in another way, each between two spaces. An index and a query are made by this alone, so
  * that a file, a PostgreSQL and a text that is in neither are searched by the same rules. Another
- * rule here needs a step of both schemas that makes stored words anew.
+ * rule here needs a step of both schemas that makes stored words anew, and the next number of
+ * `memsync.words` with a trigger that asks for it.
  *
  * A number is a word of its own, also within a name. Scripts that are written without blanks have a
  * word for each character: several in a row are then found as a phrase, wherever they stand.
