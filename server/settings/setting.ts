@@ -135,14 +135,17 @@ function matching(pattern: RegExp, otherwise: string): (text: string) => string 
   };
 }
 
+const POSTGRES_FORM = "postgres://USER:PASSWORD@HOST/DATABASE";
+
 function databaseAddress(text: string): string {
   if (isPostgresAddress(text)) {
     const url = URL.parse(text);
-    if (url && url.pathname.length > 1) return text;
-    throw new Error("names no database: postgres://USER:PASSWORD@HOST/DATABASE");
+    if (url === null) throw new Error(`is no address, as by a port over 65535: ${POSTGRES_FORM}`);
+    if (url.pathname.length > 1) return text;
+    throw new Error(`names no database: ${POSTGRES_FORM}`);
   }
   if (/^sqlite:.+$/.test(text)) return text;
-  throw new Error("is sqlite:PATH or postgres://USER:PASSWORD@HOST/DATABASE");
+  throw new Error(`is sqlite:PATH or ${POSTGRES_FORM}`);
 }
 
 function wholeNumber(min: number, max: number): (text: string) => number {

@@ -1,4 +1,3 @@
-import { RateLimited } from "../../shared/errors.ts";
 import { isPostgres, isPostgresAddress } from "../../shared/sqlite/dialects.ts";
 import type { World } from "../../shared/world.ts";
 import type { HostDatabase } from "./host-database.ts";
@@ -12,7 +11,7 @@ export async function openAnyDatabase(
   path: string,
 ): Promise<HostDatabase & { close(): Promise<void> }> {
   if (!isPostgresAddress(path)) return await openHostDatabase(path);
-  const [{ openPostgresDatabase }, { refuseHeldUp }] = await Promise.all([
+  const [{ openPostgresDatabase }, { failureOfWrite, refuseHeldUp }] = await Promise.all([
     import("./open-postgres-store.ts"),
     import("../../shared/postgres/check-server.ts"),
   ]);
@@ -25,8 +24,7 @@ export async function openAnyDatabase(
       try {
         return await database.write(work);
       } catch (thrown) {
-        if (thrown instanceof RateLimited) await refuseHeldUp(database.reading, 0);
-        throw thrown;
+        throw await failureOfWrite(database.reading, thrown);
       }
     },
   };

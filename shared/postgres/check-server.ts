@@ -1,4 +1,13 @@
-import { DatabaseFailure, isDiskFull, POOLED, READ_ONLY, STANDBY_LOST } from "./failures.ts";
+import { RateLimited } from "../errors.ts";
+import {
+  COMMIT_HELD_UP,
+  DatabaseFailure,
+  isDiskFull,
+  POOLED,
+  READ_ONLY,
+  STANDBY_LOST,
+  UnknownOutcome,
+} from "./failures.ts";
 import { newerStep, type PostgresMigration, stepsDone } from "./migrate.ts";
 import { SESSION_SETTINGS, type SessionPool } from "./pool.ts";
 import { RELIANCE, type Reliance, relianceProblem } from "./reliance.ts";
@@ -92,15 +101,27 @@ async function lackIn<Tables>(
   return newer ?? lackOf(await partsMissing(session, parts, asked));
 }
 
-/** Throws where commits of the database's user wait for a standby, and have for `waitedMs`. */
-export async function refuseHeldUp<Tables>(
+/** Throws where commits of the database's user have waited for a standby for too long. */
+export async function refuseHeldUp<Tables>(pool: SessionPool<Tables>): Promise<void> {
+  if (await isHeldUpFor(pool, UNHEARD_MS)) throw new DatabaseFailure(STANDBY_LOST);
+}
+
+/** What is wrong where a write has failed with `thrown`, also for one that waits for a standby. */
+export async function failureOfWrite<Tables>(
   pool: SessionPool<Tables>,
-  waitedMs = UNHEARD_MS,
-): Promise<void> {
+  thrown: unknown,
+): Promise<unknown> {
+  const isUnknown = thrown instanceof UnknownOutcome;
+  if (!isUnknown && !(thrown instanceof RateLimited)) return thrown;
+  if (!(await isHeldUpFor(pool, 0).catch(() => false))) return thrown;
+  return new DatabaseFailure(isUnknown ? COMMIT_HELD_UP : STANDBY_LOST, thrown);
+}
+
+async function isHeldUpFor<Tables>(pool: SessionPool<Tables>, waitedMs: number): Promise<boolean> {
   const [row] = await pool.use((session) =>
     session.query<{ unheard: number }>(`SELECT ${unheardFor(waitedMs)} AS unheard`),
   );
-  if (row && row.unheard > 0) throw new DatabaseFailure(STANDBY_LOST);
+  return row !== undefined && row.unheard > 0;
 }
 
 /** Throws where a step was taken, and the database does not know any more that it was. */
@@ -235,7 +256,9 @@ const NO_SCHEMA =
   "the database has no schema that its search_path names: make one with `CREATE SCHEMA`, or take " +
   "search_path back, of the address, the database or the user";
 
-const OWNING = "make it the owner of its database, as by `ALTER DATABASE … OWNER TO …`";
+const OWNING =
+  "GRANT CREATE ON SCHEMA to it, or make it the owner of its database, as by " +
+  "`ALTER DATABASE … OWNER TO …`";
 
 function unsettled([name, value]: readonly [string, string], found = "nothing"): string {
   const setting = `${name} = ${found}, where memsync sets ${value}`;

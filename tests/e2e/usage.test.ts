@@ -272,6 +272,8 @@ scenario("a server's commands make a database for the first account alone", asyn
   }
   const nowhere = ["--database-url", "sqlite:nowhere/server.db"];
   await expectRefusal(machine, ["server", ...nowhere], /no folder \S+nowhere for the database/);
+  const far = await machine.run(["server", "--database-url", "postgres://a@127.0.0.1:99999/b"]);
+  expect(far.stderr).toContain("is no address, as by a port over 65535");
   const create = ["server", "account", "create"];
   await expectRefusal(machine, [...create, "a", ...nowhere], /no folder \S+nowhere for the/);
   await expectRefusal(

@@ -65,7 +65,7 @@ test("a database that can't be relied on is refused, and nothing is changed in i
     "CREATE ROLE guest LOGIN PASSWORD 'guest'",
   );
   const guest = Object.assign(new URL(address), { username: "guest", password: "guest" });
-  expect(await refusal(guest)).toContain("make it the owner of its database");
+  expect(await refusal(guest)).toContain("GRANT CREATE ON SCHEMA to it, or make it the owner of");
   const client = new pg.Client({ connectionString: address });
   await client.connect();
   const { rows } = await client.query("SELECT * FROM pg_tables WHERE schemaname = 'public'");
