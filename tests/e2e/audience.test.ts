@@ -264,7 +264,8 @@ scenario(
       const left = new RegExp(
         `${move}, where global is seen by everybody in acme \\(3 users.*--yes`,
       );
-      expect((await mover.memsync("status")).replace(/\s+/g, " ")).toMatch(left);
+      const { stdout } = await mover.run(["status"]);
+      expect(stdout.replace(/\s+/g, " ")).toMatch(left);
       await mover.up();
       expect((await mover.memsync("status")).replace(/\s+/g, " ")).toMatch(left);
     }),
