@@ -1,4 +1,4 @@
-import { lettersOf, PASSAGE_LENGTH_MIN } from "../home/text-line.ts";
+import { isPassage, lettersOf } from "../home/text-line.ts";
 
 /** A text by the letters and digits of its lines. */
 export class LetteredText {
@@ -17,7 +17,7 @@ export class LetteredText {
   /** Whether a line is one of these, or a long one stands in their midst. */
   has(letters: string): boolean {
     if (this.#known.has(letters)) return true;
-    return letters.length >= PASSAGE_LENGTH_MIN && this.#whole().includes(letters);
+    return isPassage(letters) && this.#whole().includes(letters);
   }
 
   /** The numbers of the lines over which a passage goes, where it stands first; the first is 1. */

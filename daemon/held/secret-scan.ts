@@ -71,7 +71,6 @@ export async function findSecrets(
   return [...found.values()].sort((one, other) => one.line - other.line);
 }
 
-/** What a secret is shown as. */
 /** Stands in the place of a secret. */
 export const HIDDEN = "[secret]";
 

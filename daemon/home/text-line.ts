@@ -6,11 +6,13 @@ const OWN_LENGTH_MIN = 6;
 /** One word is in anybody's file: a language, a program, a heading without its sign. */
 const OWN_WORDS_MIN = 2;
 /** A passage of so many letters, in so many words, stands in another text by no chance. */
-export const PASSAGE_LENGTH_MIN = 20;
+const PASSAGE_LENGTH_MIN = 20;
 const LONG_WORDS_MIN = 4;
 
 /** What has no spaces between its words. */
 const UNSPACED = /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}]/u;
+/** Each says what several letters say elsewhere, and counts twice. */
+const IDEOGRAM = /\p{sc=Han}/gu;
 
 const WORD = /[\p{L}\p{M}\p{N}]+/gu;
 const NO_LETTERS = /[^\p{L}\p{M}\p{N}]+|\p{Default_Ignorable_Code_Point}+/gu;
@@ -86,7 +88,17 @@ export function isOnesOwn(line: string): boolean {
 /** Whether a line says so much that it is known in the midst of a text as well. */
 export function saysALot(line: string): boolean {
   const { letters, words } = sizeOf(line);
-  return letters >= PASSAGE_LENGTH_MIN && (words >= LONG_WORDS_MIN || UNSPACED.test(line));
+  const isLong = letters + ideogramsIn(line) >= PASSAGE_LENGTH_MIN;
+  return isLong && (words >= LONG_WORDS_MIN || UNSPACED.test(line));
+}
+
+/** Whether letters are so many that they are sought in the midst of a text. */
+export function isPassage(letters: string): boolean {
+  return letters.length + ideogramsIn(letters) >= PASSAGE_LENGTH_MIN;
+}
+
+function ideogramsIn(text: string): number {
+  return text.match(IDEOGRAM)?.length ?? 0;
 }
 
 function sizeOf(line: string): { readonly letters: number; readonly words: number } {

@@ -156,6 +156,18 @@ test("a line of one's own text is known by its letters, however it is set", asyn
   for (const [, line] of AS_OTHERS_HAVE_IT) expect(await reasonFor(line)).toBeUndefined();
 });
 
+test("a sentence of ten Chinese characters is known in the midst of others, and joined", async () => {
+  const own = "总是用中文回答我的问题";
+  a.edit("claude", () => `- ${own}\n- 用中文回答我\n`);
+  await settlePersonal(a);
+  for (const line of [`请记住：${own}。`, `| ${own} | 是 |`, JSON.stringify([own, "x"])]) {
+    expect([line, await reasonFor(line)]).toEqual([line, lines(1)]);
+    expect(await reasonFor(own, { already: [line] })).toBeUndefined();
+  }
+  expect(await reasonFor("总是用中文\n回答我的问题\n")).toEqual(lines(1, 2));
+  expect(await reasonFor("请用中文回答我吧")).toBeUndefined();
+});
+
 test("a short line is known as a whole line alone, however it is set", async () => {
   for (const line of ["**Mine alone.**", "- [x] mine alone", "MINE ALONE", "mine, alone"]) {
     expect(await reasonFor(`# Of all\n${line}\n`)).toEqual(lines(2));
