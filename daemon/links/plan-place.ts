@@ -2,7 +2,12 @@ import { dirname } from "node:path";
 import type { Kysely } from "kysely";
 import { readFileAt } from "../disk/read-file.ts";
 import { type FolderPlace, isSamePlace, readPlace } from "../files/names/folder-place.ts";
-import { findKnownPlace, findPlaceDirs, type KnownPlace } from "../files/names/place-store.ts";
+import {
+  findDirsOfInode,
+  findKnownPlace,
+  findPlaceDirs,
+  type KnownPlace,
+} from "../files/names/place-store.ts";
 import { readFollowed } from "../files/state/follow-store.ts";
 import { identifyProject, identityAmong } from "../git/identity.ts";
 import type { Git } from "../git/run-git.ts";
@@ -148,9 +153,9 @@ export async function findAlias(
   const here = await readPlace(dir);
   if (here.kind !== "folder") return undefined;
   const { device, inode } = here.place;
-  for (const link of links) {
-    const known = link.dir === dir ? undefined : await findKnownPlace(db, link.dir);
-    if (known?.place.inode !== inode) continue;
+  // Asked about each link, a link would cost the more the more of them there are.
+  const dirs = await findDirsOfInode(db, inode);
+  for (const link of links.filter((each) => each.dir !== dir && dirs.includes(each.dir))) {
     const there = await readPlace(link.dir);
     const isFolder = there.kind === "folder" && there.place.inode === inode;
     if (isFolder && there.place.device === device) return link.dir;

@@ -77,6 +77,17 @@ export async function findPlaceDirs(db: Db, place: FolderPlace): Promise<string[
   return rows.filter(isIts).map(({ dir }) => dir);
 }
 
+/** The paths at which folders with an inode were linked, on whatever device. */
+export async function findDirsOfInode(db: Db, inode: string): Promise<string[]> {
+  const rows = await db
+    .selectFrom("link_places")
+    .select("dir")
+    .where("inode", "=", inode)
+    .orderBy("dir")
+    .execute();
+  return rows.map(({ dir }) => dir);
+}
+
 function placeOf(row: Selectable<DaemonTables["link_places"]>): KnownPlace {
   return {
     place: { device: row.device, inode: row.inode, bornAt: row.born_at },
