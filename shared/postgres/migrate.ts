@@ -70,8 +70,9 @@ export async function migratePostgres<Tables>(
   });
   for (const step of migrations) {
     if (known.has(step.name) || !step.rewrite) continue;
-    await step.rewrite((work) => inTransaction(pool, work));
-    await inTransaction(pool, (session) => record(session, step));
+    const again = { mayBeDoneTwice: true };
+    await step.rewrite((work) => inTransaction(pool, work, again));
+    await inTransaction(pool, (session) => record(session, step), again);
   }
 }
 

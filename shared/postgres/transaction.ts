@@ -3,6 +3,7 @@ import {
   isConnectionDead,
   isConnectionLost,
   isToBeRepeated,
+  isUnanswered,
   UnknownOutcome,
 } from "./failures.ts";
 import type { SessionPool } from "./pool.ts";
@@ -24,20 +25,28 @@ export function triesFor(reason: unknown): number {
 
 /**
  * Runs `work` in one transaction: committed if it resolves, rolled back if it throws. It may run
- * several times, and so has no effects outside of the transaction.
+ * several times, and so has no effects outside of the transaction. Where it is not known whether it
+ * was committed it runs again only if it may be done twice.
  */
 export async function inTransaction<Tables, Result>(
   pool: SessionPool<Tables>,
   work: (session: PostgresSession<Tables>) => Promise<Result>,
+  { mayBeDoneTwice = false } = {},
 ): Promise<Result> {
   for (let tries = 1, dead = 0; ; tries += 1) {
     try {
       return await once(await pool.take(dead), pool, work);
     } catch (thrown) {
-      if (tries >= triesFor(thrown)) throw thrown;
-      if (isConnectionLost(thrown)) dead = pool.made;
+      const isAgain = mayBeDoneTwice && isLostAtCommit(thrown) && tries < CONNECTED_TRIES_MAX;
+      if (tries >= triesFor(thrown) && !isAgain) throw thrown;
+      if (isAgain || isConnectionLost(thrown)) dead = pool.made;
     }
   }
+}
+
+/** Not of one that was silent: it would be waited for once more. */
+function isLostAtCommit(thrown: unknown): boolean {
+  return thrown instanceof UnknownOutcome && !isUnanswered(thrown.cause);
 }
 
 async function once<Tables, Result>(

@@ -2,13 +2,16 @@ import { expect, test } from "bun:test";
 import fc from "fast-check";
 import pg from "pg";
 import { searchMemories } from "../../server/stores/memory-store.ts";
+import { openPostgresStore } from "../../server/stores/open-postgres-store.ts";
 import type { HostStore } from "../../server/stores/open-store.ts";
 import { asAccountId } from "../../shared/ids.ts";
 import { fullTextQuery } from "../../shared/replica/search/full-text.ts";
 import { matchingTexts } from "../../shared/replica/search/matching-texts.ts";
 import { passageOf } from "../../shared/replica/search/passage.ts";
 import { spacedWords } from "../../shared/replica/search/words.ts";
+import { realWorld } from "../../shared/world-real.ts";
 import { runOnPostgres, serversOfTests } from "../support/postgres-servers.ts";
+import { openWay } from "../support/postgres-way.ts";
 
 const newDatabase = serversOfTests();
 const ann = asAccountId("ann");
@@ -157,19 +160,21 @@ test("a search on PostgreSQL finds what it finds in a file", async () => {
   }
 });
 
+/** A database whose words are a former release's. */
+const FORMER_WORDS = [
+  "UPDATE memories SET value_words = ' former ', key_words = ' former '",
+  "DROP TRIGGER note_former_words ON memories",
+  "DROP FUNCTION note_former_words",
+  "DROP TABLE former_words",
+  "DELETE FROM schema_migrations WHERE name ~ 'replica-000[56]'",
+];
+
 test("a PostgreSQL with words of a former version has them made anew, in parts", async () => {
   const database = await newDatabase();
   const former = await database.open();
   const values = Array.from({ length: 450 }, (_, at) => (at === 449 ? "日本語 v2" : `ё${at}`));
   await store(former, values);
-  await runOnPostgres(
-    database.address,
-    "UPDATE memories SET value_words = ' former ', key_words = ' former '",
-    "DROP TRIGGER note_former_words ON memories",
-    "DROP FUNCTION note_former_words",
-    "DROP TABLE former_words",
-    "DELETE FROM schema_migrations WHERE name ~ 'replica-000[56]'",
-  );
+  await runOnPostgres(database.address, ...FORMER_WORDS);
   const host = await database.open();
   expect(await keysFound(host, "former")).toEqual([]);
   expect(await keysFound(host, "本語")).toEqual(["k449"]);
@@ -177,6 +182,26 @@ test("a PostgreSQL with words of a former version has them made anew, in parts",
   expect(await keysFound(host, "k7")).toContain("k7");
   const steps = await runOnPostgres(database.address, "SELECT name FROM schema_migrations");
   expect(steps.map(({ name }) => name)).toContain("replica-0005-words-of-memories");
+});
+
+test("words are made anew, whatever becomes of a connection while some are saved", async () => {
+  const database = await newDatabase();
+  await store(await database.open(), ["日本語"]);
+  await runOnPostgres(database.address, ...FORMER_WORDS);
+  const way = await openWay(database.address);
+  const losing = (statement: string) =>
+    way.watch.for(statement, "after", () => {
+      way.watch.for("COMMIT", "done", () => {
+        way.cut();
+        way.mend();
+        if (statement.startsWith("UPDATE")) losing("INSERT INTO schema_migrations");
+      });
+    });
+  losing("UPDATE memories SET key_words");
+  const host = await openPostgresStore(way.address, realWorld);
+  expect(await keysFound(host, "本")).toEqual(["k0"]);
+  await host.close();
+  way.close();
 });
 
 test("what a server of a former release writes meanwhile is found by the present rules", async () => {
