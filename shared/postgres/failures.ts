@@ -62,8 +62,8 @@ export const STANDBY_LOST =
 
 /** What is said of a commit that was given up while it waited for that standby. */
 export const COMMIT_HELD_UP =
-  "this waits for the database's synchronous standby, which does not answer, and is saved once it " +
-  "does: see that it runs, or take it out of synchronous_standby_names, and look before you " +
+  "this waits for the database's synchronous standby, which does not answer, and is saved once " +
+  "it does: see that it runs, or take it out of synchronous_standby_names, and look before you " +
   "repeat this";
 
 /** A commit whose outcome nobody knows. What was in memory may be what is there, or not. */
