@@ -48,13 +48,20 @@ export async function personalIn(
 
 /** The user's memory, in each account. */
 async function presentLetters(db: Db): Promise<PersonalLetters[]> {
+  const documents = await db
+    .selectFrom("documents")
+    .select("id")
+    .where("name", "like", "user/%")
+    .orderBy("id")
+    .execute();
+  const ids = documents.map(({ id }) => id);
+  // By their keys: SQLite reads all memories of the home for a join in the order of their rows.
   const rows = await db
     .selectFrom("memories")
-    .innerJoin("documents", "documents.id", "memories.document_id")
     .select("value")
-    .where("memories.key", "=", PERSONAL_KEY)
-    .where("documents.name", "like", "user/%")
-    .orderBy("row_id")
+    .where("document_id", "in", ids)
+    .where("key", "=", PERSONAL_KEY)
+    .orderBy("document_id")
     .execute();
   return rows.map(({ value }) => {
     if (read?.value !== value) read = { value, letters: readLetters(value) };
