@@ -123,9 +123,15 @@ function valuesIn(line: string): readonly string[] {
     const value = found.replace(/\.+$/, "");
     const before = line.slice(Math.max(0, index - ABOUT_LENGTH_MAX), index);
     if (!mayBeKey(value) || ABOUT_ONE.test(before)) return [];
-    // In a sentence it is anything's id.
-    return ID.test(value) && !ALONE.test(line) && !NAMED_VALUE.test(line) ? [] : [value];
+    const behind = line.slice(index + found.length);
+    return ID.test(value) && isInSentence(line.slice(0, index), behind) ? [] : [value];
   });
+}
+
+/** In a sentence it is anything's id. A table's cell and a few words of a list are its name. */
+function isInSentence(before: string, behind: string): boolean {
+  const around = `${before.split("|").at(-1)} ${behind.split("|")[0]}`;
+  return (around.match(/\p{L}{2,}/gu) ?? []).length >= SENTENCE_WORDS_MIN;
 }
 
 function namedValueOf(line: string): readonly string[] {
@@ -144,10 +150,10 @@ const NO_KEY =
 
 /** What is a commit's, a text's or any thing's id more often than it is a key. */
 const ID = /^(?:[\da-f]{40}|[\da-f]{64}|[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12})$/i;
-const ALONE = new RegExp(`${ITEM}["'\`*_]{0,3}[\\w+/.~=-]+["'\`*_]{0,3}[.,;]?$`);
+const SENTENCE_WORDS_MIN = 4;
 
 /** Beside words, as in `acme-prod-4f2a9c1b`, a shorter part tells things apart and opens none. */
-const PART_BESIDE_WORDS_MIN = 16;
+const PART_BESIDE_WORDS_MIN = 10;
 
 /** One part of a key has letters and digits mixed as no term has: `sha256`, `poly1305`. */
 function mayBeKey(value: string): boolean {

@@ -22,19 +22,13 @@ const PATH_DIGITS = 16;
 const LOCK_TRIES = 50;
 const LOCK_TRY_MS = 100;
 
-/** What the file has: tokens by `entryIdAt`, and by `ringId` paths of the home. */
+/** What the file has: tokens by `entryIdAt`. */
 type Entries = Readonly<Record<string, string>>;
 
 /** Whose entries in the file are meant: a remote's, in the home that is at a path now. */
 export interface EntriesOf {
   readonly dir: string;
   readonly account: AccountId;
-}
-
-/** A remote's token in the file, or the path of the home when the keyring was given it. */
-export interface KeptToken {
-  readonly token?: string | undefined;
-  readonly ringDir?: string | undefined;
 }
 
 /** Under what name a token is kept by the home at a path: two homes have separate tokens. */
@@ -46,35 +40,28 @@ export function entryIdAt({ dir, account }: EntriesOf): string {
  * Reads what the file has of a remote. It is in the home, and so its tokens are the home's, to
  * whatever path that was moved or copied since; the last one is that of the latest login.
  */
-export function readFromFile(path: string, of: EntriesOf): KeptToken {
+export function readFromFile(path: string, of: EntriesOf): string | undefined {
   const all = readAll(path);
   const tokens = Object.entries(all).filter(([id]) => isTokenOf(of.account, id));
-  return { token: all[entryIdAt(of)] ?? tokens.at(-1)?.[1], ringDir: all[ringId(of.account)] };
+  return all[entryIdAt(of)] ?? tokens.at(-1)?.[1];
 }
 
 /** Writes all that the file has of a remote. On the disk, complete, when it resolves. */
 export async function writeToFile(
   path: string,
   world: World,
-  { token, ringDir, ...of }: EntriesOf & KeptToken,
+  { token, ...of }: EntriesOf & { readonly token: string | undefined },
 ): Promise<void> {
   const lock = await waitForLock(`${path}.lock`, world);
   try {
     const before = readAll(path);
-    const others = Object.entries(before).filter(([id]) => {
-      return id !== ringId(of.account) && !isTokenOf(of.account, id);
-    });
+    const others = Object.entries(before).filter(([id]) => !isTokenOf(of.account, id));
     const after: Record<string, string> = Object.fromEntries(others);
     if (token !== undefined) after[entryIdAt(of)] = token;
-    if (ringDir !== undefined) after[ringId(of.account)] = ringDir;
     if (!isDeepStrictEqual(before, after)) replaceFile(path, JSON.stringify(after));
   } finally {
     lock.release();
   }
-}
-
-function ringId(account: AccountId): string {
-  return `keyring/${account}`;
 }
 
 /** Whether a token is a remote's, at whichever path the home was when it was written. */

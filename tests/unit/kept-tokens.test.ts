@@ -188,52 +188,17 @@ test("a home that is moved, or copied, has its token in the file with it", async
   expect(readFileSync(join(`${home.dir}-moved`, "credentials.json"), "utf8")).toBe("{}");
 });
 
-test("a home that is moved has its token in the keyring, under its new path alone", async () => {
-  const { ring, folder } = fakeKeyring(GOOD);
-  const { home, remote } = await homeWithToken(ring);
-  const [before] = secretsIn(folder);
-  renameSync(home.dir, `${home.dir}-moved`);
-  const moved = storeAt(`${home.dir}-moved`, ring);
-  expect(await moved.find(remote)).toEqual({ kind: "found", token: TOKEN });
-  expect(secretsIn(folder)).toHaveLength(1);
-  expect(secretsIn(folder)).not.toContain(before);
-  expect(readFileSync(join(`${home.dir}-moved`, "credentials.json"), "utf8")).not.toContain(TOKEN);
-  // Moved on, and logged out before anybody asked for the token.
-  renameSync(`${home.dir}-moved`, home.dir);
-  await storeAt(home.dir, ring).remove(remote);
-  expect(secretsIn(folder)).toEqual([]);
-});
-
-test("a copied home has its token in the keyring for itself, whatever the other one does", async () => {
-  const { ring, folder } = fakeKeyring(GOOD);
-  const { home, tokens, remote } = await homeWithToken(ring);
-  for (const end of ["one", "two", "three"]) {
-    cpSync(home.dir, `${home.dir}-${end}`, { recursive: true });
-  }
-  const [one, two, three] = ["one", "two", "three"].map((end) =>
-    storeAt(`${home.dir}-${end}`, ring),
-  );
-  // Out before it was ever used; with another's token; and as its original.
-  await one?.remove(remote);
-  await two?.put(remote, `${TOKEN}-other`);
-  expect(await two?.find(remote)).toEqual({ kind: "found", token: `${TOKEN}-other` });
-  expect(await three?.find(remote)).toEqual({ kind: "found", token: TOKEN });
-  expect(await tokens.find(remote)).toEqual({ kind: "found", token: TOKEN });
-  await tokens.remove(remote);
-  expect(await three?.find(remote)).toEqual({ kind: "found", token: TOKEN });
-  await three?.remove(remote);
-  await two?.remove(remote);
-  expect(secretsIn(folder)).toEqual([]);
-});
-
-test("a home that logged in before its path was noted has it noted at the next look", async () => {
+test("a home that is moved or copied takes no token that another home has in the keyring", async () => {
   const { ring } = fakeKeyring(GOOD);
   const { home, tokens, remote } = await homeWithToken(ring);
-  writeFileSync(home.credentials, "{}");
-  expect(await tokens.find(remote)).toEqual({ kind: "found", token: TOKEN });
   renameSync(home.dir, `${home.dir}-moved`);
   const moved = storeAt(`${home.dir}-moved`, ring);
-  expect(await moved.find(remote)).toEqual({ kind: "found", token: TOKEN });
+  expect(await moved.find(remote)).toEqual({ kind: "locked" });
+  // Another home is at the former path now, perhaps of another service.
+  await tokens.put(remote, `${TOKEN}-other`);
+  expect(await moved.find(remote)).toEqual({ kind: "locked" });
+  await moved.put(remote, TOKEN);
+  expect(await tokens.find(remote)).toEqual({ kind: "found", token: `${TOKEN}-other` });
 });
 
 test("a damaged file is named, without what is in it", async () => {
