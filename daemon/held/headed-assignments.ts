@@ -128,8 +128,12 @@ function valuesIn(line: string): readonly string[] {
   });
 }
 
-/** In a sentence it is anything's id. A table's cell and a few words of a list are its name. */
+/**
+ * In a sentence it is anything's id, unless it is called a key or has a name before it. A
+ * table's cell and a few words of a list are its name.
+ */
 function isInSentence(before: string, behind: string): boolean {
+  if (CALLED_KEY.test(before)) return false;
   const around = `${before.split("|").at(-1)} ${behind.split("|")[0]}`;
   return (around.match(/\p{L}{2,}/gu) ?? []).length >= SENTENCE_WORDS_MIN;
 }
@@ -151,6 +155,7 @@ const NO_KEY =
 /** What is a commit's, a text's or any thing's id more often than it is a key. */
 const ID = /^(?:[\da-f]{40}|[\da-f]{64}|[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12})$/i;
 const SENTENCE_WORDS_MIN = 4;
+const CALLED_KEY = /(?:(?:key|secret|token)s? (?:is|was|are|were)|[:=→]) ?["'`*_]{0,3}$/i;
 
 /** Beside words, as in `acme-prod-4f2a9c1b`, a shorter part tells things apart and opens none. */
 const PART_BESIDE_WORDS_MIN = 10;

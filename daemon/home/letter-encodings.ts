@@ -11,7 +11,7 @@ const MARKS: Readonly<Record<string, string>> = {
 };
 const ENTITY =
   /&(?:#(\d{1,7})|#x([\da-f]{1,6})|([a-z]{1,2})(acute|caron|cedil|circ|grave|lig|ring|slash|tilde|uml)|[a-z]{2,8});/gi;
-const ESCAPE = /\\u\{?([\da-f]{4,6})\}?|\\x([\da-f]{2})|\\[nrt]/gi;
+const ESCAPE = /\\u(?:\{([\da-f]{1,6})\}|([\da-f]{4}))|\\x([\da-f]{2})|\\[nrt]/gi;
 const PERCENT = /(?:%[\da-f]{2})+/gi;
 
 /**
@@ -26,7 +26,9 @@ export function withoutEncodings(line: string): string {
   if (!/[&\\%]/.test(line)) return line;
   return line
     .replace(PERCENT, (found) => decodedBytes(found))
-    .replace(ESCAPE, (_, unicode?: string, byte?: string) => character(unicode ?? byte, 16))
+    .replace(ESCAPE, (_, ...[braced, four, byte]: (string | undefined)[]) => {
+      return character(braced ?? four ?? byte, 16);
+    })
     .replace(ENTITY, (_, ...parts: (string | undefined)[]) => {
       const [decimal, hex, letters = "", mark = ""] = parts;
       if (decimal !== undefined) return character(decimal, 10);

@@ -164,6 +164,10 @@ async function copyHeld(
     const place = { ...item, ...placeOf(to) };
     if (item.kind !== "memory" || (await findHeld(db, place))) continue;
     const entries = to.document.memories.get(key).map((each) => String(each.value));
+    // A folder that goes back brings what stands, or has stood, there.
+    const past = await listRevisions(narrowTables(db), to.id, { kind: "memory", key });
+    const stood = [...entries, ...past.map((each) => each.value)];
+    if (value !== undefined && stood.includes(value)) continue;
     const why =
       value === undefined
         ? undefined

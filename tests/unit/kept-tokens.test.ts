@@ -2,6 +2,7 @@ import { expect, test } from "bun:test";
 import {
   chmodSync,
   cpSync,
+  mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
@@ -163,9 +164,6 @@ function storeAt(dir: string, keyring: Keyring | undefined): TokenStore {
   return new TokenStore({ home: homeOf({ MEMSYNC_HOME: dir }), world: realWorld, keyring });
 }
 
-const secretsIn = (folder: string) =>
-  readdirSync(folder).filter((each) => /^[^p].*secret/.test(each));
-
 test("a home that is moved, or copied, has its token in the file with it", async () => {
   const { home, tokens, remote } = await homeWithToken(undefined);
   cpSync(home.dir, `${home.dir}-copy`, { recursive: true });
@@ -195,6 +193,7 @@ test("a home that is moved or copied takes no token that another home has in the
   const moved = storeAt(`${home.dir}-moved`, ring);
   expect(await moved.find(remote)).toEqual({ kind: "locked" });
   // Another home is at the former path now, perhaps of another service.
+  mkdirSync(home.dir);
   await tokens.put(remote, `${TOKEN}-other`);
   expect(await moved.find(remote)).toEqual({ kind: "locked" });
   await moved.put(remote, TOKEN);

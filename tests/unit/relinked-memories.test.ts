@@ -180,6 +180,22 @@ test("secrets, and each version of a conflict, are held on their way into anothe
   ]);
 });
 
+test("a folder that goes back holds nothing of what stands in its project", async () => {
+  const { set, relink, read, held } = await openAllowed();
+  await set(P, OWN_LINE, NOW);
+  await relink(P, Q);
+  expect(await held(Q)).toHaveLength(1);
+  await relink(Q, P);
+  expect(await held(P)).toEqual([]);
+  expect(await read(P)).toEqual({ values: [OWN_LINE], deletions: 0 });
+  // Somebody writes it anew there while the folder is away.
+  await relink(P, Q);
+  await set(P, "of another machine", NOW + 1);
+  await relink(Q, P);
+  expect(await held(P)).toEqual([]);
+  expect(await read(P)).toEqual({ values: ["of another machine"], deletions: 0 });
+});
+
 test("what the service refused of the one project is judged before the other one's gets it", async () => {
   const { store, set, relink, held } = await openAllowed();
   await set(P, "of p", NOW - 1);

@@ -49,6 +49,28 @@ const NOTED: readonly ((key: string) => string)[] = [
   (key) => `- Stripe key (live) — ${key}\n`,
 ];
 
+/** What is an id as often as a key, where no sentence is around it, and parts beside words. */
+const NAMED: readonly ((key: string) => string)[] = [
+  (key) => `## API keys\n\n| Service | Value |\n|---|---|\n| Datadog | ${key} |\n`,
+  (key) => `## Secrets\n\n* webhook signing \`${key}\`\n`,
+  (key) => `## API keys\n\n- Heroku (prod) ${key}\n`,
+  (key) => `## Tokens\n\n- ${key} (Anna's, until May)\n`,
+  (key) => `## Credentials\n\nThe staging token is ${key} for now.\n`,
+  (key) => `## API keys\n\n- prod: ${key}, stage: the same\n`,
+];
+
+test("an id or a key with words in it is found where it stands for a name", async () => {
+  const hex = KEYS[2].repeat(2);
+  const drawn = ["7f3k9x", "2m4q8z"].join("");
+  for (const key of [UUID, hex, hex.slice(0, 40), `acme-live-${drawn}`, `key-${drawn}5r`]) {
+    for (const text of NAMED.map((note) => note(key))) {
+      expect([text, (await findSecrets(text)).length]).toEqual([text, 1]);
+    }
+  }
+  const pinned = `## Secrets\n\nWe pinned the action to ${hex.slice(0, 40)} after the last audit.\n`;
+  expect(await findSecrets(pinned)).toEqual([]);
+});
+
 test("a key is found below a heading that names it, or behind the name of an item", async () => {
   for (const key of KEYS) {
     for (const text of NOTED.map((note) => note(key))) {
