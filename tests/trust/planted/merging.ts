@@ -111,7 +111,7 @@ export const MERGING: readonly Mistake[] = [
   ),
   settledApart(
     "of a conflict that each settles for another version nothing is told",
-    "of lines savedApart each takes out another version, and a tells first: both can be chosen again",
+    "of lines savedStale each takes out another version, and a tells first: both can be chosen again",
     "return isSettled === true && ofMine?.join() !== ofTheirs?.join();",
     "return isSettled === true && ofMine?.join() === ofTheirs?.join();",
   ),
