@@ -1,4 +1,4 @@
-import type { Home } from "../../daemon/home/home.ts";
+import { type Home, homeOf } from "../../daemon/home/home.ts";
 import { ageOf, type Introduction, PROTOCOL } from "../../daemon/supervise/introduction.ts";
 import { VERSION } from "../../shared/version.ts";
 import { CommandFailed } from "../screen/errors.ts";
@@ -22,7 +22,9 @@ export async function findDaemon(
   const age = ageOf(daemon.introduction);
   if (age === "older") return await replaceDaemon(home, daemon);
   if (age === "newer") refuseOrTell(daemon.introduction);
-  for (const note of unusedHere(process.env, daemon.introduction)) sayNote(note);
+  // The demonstration's homes have a service of their own.
+  const isOfShell = homeOf(process.env).dir === home.dir;
+  if (isOfShell) for (const note of unusedHere(process.env, daemon.introduction)) sayNote(note);
   return daemon;
 }
 

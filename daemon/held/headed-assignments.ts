@@ -7,7 +7,7 @@ import { isUnspeakable } from "./wordy.ts";
  */
 const OTHER_KEYS = new RegExp(
   "(?<![a-z])(?:cache|continuation|csrf|cursor|design|foreign|gpg|host|idempotency|lock|next|" +
-    "page|partition|pgp|primary|pub(?:lic|lishable)?|release|sort|sync|xsrf)[ _-]?" +
+    "page|partition|pgp|primary|pub(?:lic|lishable)?(?:[ _-]api)?|release|sort|sync|xsrf)[ _-]?" +
     "(?:keys?|tokens?)(?![a-z])",
   "gi",
 );

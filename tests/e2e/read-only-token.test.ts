@@ -33,7 +33,8 @@ scenario("with a token that may only read, each write says that it stays here", 
   expect(told.text).toContain(kept);
   const { token: writes } = await host.token({ account: "reading" });
   await machine.run(["login", "--url", host.url, "--token-stdin"], { stdin: writes });
-  await machine.memsyncWith({ env: { MEMSYNC_TOKEN: writes } }, "restart");
+  const env = { MEMSYNC_TOKEN: writes };
+  await machine.memsyncWith({ env }, "restart");
   await machine.untilSynced();
-  expect((await machine.run(["set", "key", "sent"])).stderr).toBe("");
+  expect((await machine.run(["set", "key", "sent"], { env })).stderr).toBe("");
 });

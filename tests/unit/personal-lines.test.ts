@@ -97,7 +97,9 @@ const AS_OTHERS_HAVE_IT: readonly (readonly [what: string, line: string])[] = [
   ["JSON", JSON.stringify({ rules: ["Be kind", PASSAGE] })],
   [
     "JSON in ASCII",
-    PASSAGE.replace(/[^ -~]/g, (sign) => `\\u00${sign.charCodeAt(0).toString(16)}`),
+    PASSAGE.replace(/[^ -~]/g, (sign) => {
+      return `\\u${sign.charCodeAt(0).toString(16).padStart(4, "0")}`;
+    }),
   ],
   ["HTML", PASSAGE.replace("ï", "&iuml;").replace("ë", "&#235;").replace("é", "&eacute;")],
   ["a URL", encodeURIComponent(PASSAGE)],

@@ -98,7 +98,7 @@ export const MUTATIONS: readonly ServersMutation[] = [
   ]),
   mutation("a write is of its server's time", 1, [
     REPLICA,
-    'now: this.options.clock === "database" ? now : undefined,',
+    'now: options.clock === "database" ? now : undefined,',
     "now: undefined,",
   ]),
   mutation("what the database may lose is acknowledged", 4, [
