@@ -5,6 +5,7 @@ import type { HostStore } from "../../server/stores/open-store.ts";
 import type { World } from "../../shared/world.ts";
 import { realWorld } from "../../shared/world-real.ts";
 import { postgresCluster } from "./postgres-cluster.ts";
+import { waitFor } from "./wait-for.ts";
 
 /** Stores of servers that share one PostgreSQL database, closed after the test. */
 export interface PostgresServers {
@@ -46,4 +47,20 @@ export async function runOnPostgres(
   } finally {
     await client.end();
   }
+}
+
+/**
+ * Counts what is read from now on alone. What a connection has read is counted at its end at the
+ * latest, so those of `runOnPostgres` have to be gone first.
+ */
+export async function countAnew(address: string): Promise<void> {
+  await waitFor("the end of connections that count still", async () => {
+    const others = await runOnPostgres(
+      address,
+      `SELECT FROM pg_stat_activity WHERE datname = current_database()
+        AND pid <> pg_backend_pid() AND application_name <> 'memsync'`,
+    );
+    return others.length === 0;
+  });
+  await runOnPostgres(address, "SELECT pg_stat_reset()");
 }

@@ -7,7 +7,7 @@ import { isObject, parseJson } from "../../shared/json.ts";
 import { realWorld } from "../../shared/world-real.ts";
 import { postgresCluster } from "../support/postgres-cluster.ts";
 import { openHost } from "../support/postgres-host.ts";
-import { runOnPostgres } from "../support/postgres-servers.ts";
+import { countAnew, runOnPostgres } from "../support/postgres-servers.ts";
 
 const AT_ONCE = 10_000;
 
@@ -99,7 +99,7 @@ async function askAll(address: string): Promise<void> {
 
 test("a request reads the rows of a large document a few times, whatever it is about", async () => {
   const address = await neverAnalyzed();
-  await runOnPostgres(address, "SELECT pg_stat_reset()");
+  await countAnew(address);
   await askAll(address);
   // What is too old or too much of the revisions that 10,000 changes and a deletion have left.
   const { store, close } = await openPostgresStore(address, realWorld);

@@ -12,7 +12,7 @@ import { movedAccounts } from "../../shared/replica/postgres/rows-after.ts";
 import { narrowTables } from "../../shared/sqlite/narrow-tables.ts";
 import { realWorld } from "../../shared/world-real.ts";
 import { postgresCluster } from "../support/postgres-cluster.ts";
-import { runOnPostgres } from "../support/postgres-servers.ts";
+import { countAnew, runOnPostgres } from "../support/postgres-servers.ts";
 
 /** Accounts of others in the database, each with a project, a token and a session. */
 const OTHERS = 2000;
@@ -122,7 +122,7 @@ test("no request reads a table from one end to the other", async () => {
   const terms = { account: "acme", user: "ann", name: "laptop", scope: "write" } as const;
   const { token } = await admin.createToken({ ...terms, projects: null, expiresAt: null });
   await database.close();
-  await runOnPostgres(address, "SELECT pg_stat_reset()");
+  await countAnew(address);
   const host = await openApp(address);
   for (const [at, [method, path, body]] of REQUESTS.entries()) {
     const response = await host.app.fetch(
@@ -150,8 +150,7 @@ test("no statement of a sweep reads a whole table, and all of them reach the las
       FROM last, generate_series(1, 8)`,
     "INSERT INTO former_words SELECT row_id FROM memories ORDER BY row_id DESC LIMIT 20",
   );
-  // In a connection of its own: what one has counted is told at its end at the latest.
-  await runOnPostgres(address, "SELECT pg_stat_reset()");
+  await countAnew(address);
   const { store, close } = await openPostgresStore(address, realWorld);
   await store.sweep();
   const [packed] = await runOnPostgres(
@@ -179,8 +178,7 @@ test("a look at some hundred accounts reads no table from one end to the other",
     ...FILL,
     "INSERT INTO incarnation (mark, epoch) VALUES ('here', 'e')",
   );
-  // In a connection of its own: what one has counted is told at its end at the latest.
-  await runOnPostgres(address, "SELECT pg_stat_reset()");
+  await countAnew(address);
   const known = Array.from({ length: 500 }, (_, at) => [asAccountId(`acct_${at + 1}`), 1] as const);
   const moved = new Map([...known, [asAccountId("acct_7"), 0], [asAccountId("nobody"), 0]]);
   // By the sixth time the plan is for any values.
