@@ -20,7 +20,7 @@ scenario(
         return (await each.status()).machine.code === "name-twice";
       });
       const command = `echo NAME > ${join(each.home, "machine")}`;
-      expect(await each.memsync("status")).toContain("machine   debian   another machine has");
+      expect(await each.memsync("status")).toContain("machine   debian   another home has");
       const findings = JSON.parse(await each.memsync("doctor", "--json"));
       expect(findings).toEqual(
         expect.arrayContaining([
