@@ -1,4 +1,5 @@
 import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import { delay, type World } from "../../shared/world.ts";
 
 const MIB = 1024 * 1024;
@@ -27,7 +28,8 @@ let collecting: Promise<void> | undefined;
 /**
  * Has garbage collected before a large body is worked on, if both together would be too much. Left
  * to themselves both runtimes let a process grow to twice what it uses before they collect. The
- * collection runs beside the loop, which goes on meanwhile: the body alone waits for it.
+ * collection runs beside the loop, which goes on meanwhile: the body alone waits for it. Where much
+ * is left after that, everything is collected at once: a turn of the loop is worth less than that.
  */
 export async function makeRoomFor(bytes: number, world: Pick<World, "setTimer">): Promise<void> {
   if (bytes <= LARGE_BODY_BYTES) return;
@@ -37,6 +39,8 @@ export async function makeRoomFor(bytes: number, world: Pick<World, "setTimer">)
   if (isRoom || held - leftBytes < GROWN_BYTES_MIN) return;
   collecting ??= collect(world).finally(() => {
     collecting = undefined;
+    const left = process.memoryUsage.rss();
+    if (left > HELD_BYTES_MAX && left - leftBytes >= GROWN_BYTES_MIN) collectAtOnce();
     leftBytes = process.memoryUsage.rss();
   });
   await collecting;
@@ -45,6 +49,19 @@ export async function makeRoomFor(bytes: number, world: Pick<World, "setTimer">)
 /** Resolves when a collection has ended that began now. */
 function collect(world: Pick<World, "setTimer">): Promise<void> {
   return typeof Bun === "undefined" ? collectOnNode(world) : collectOnBun(world);
+}
+
+let ofNode: (() => void) | undefined;
+
+/** Node hides its collector from programs that are not started with a flag. */
+function collectAtOnce(): void {
+  if (typeof Bun !== "undefined") return void Bun.gc(true);
+  if (ofNode === undefined) {
+    setFlagsFromString("--expose-gc");
+    // The flag has just made it the collector.
+    ofNode = runInNewContext("gc") as () => void;
+  }
+  ofNode();
 }
 
 /** After a collection that finds so much more in use, the next one is of everything. */
