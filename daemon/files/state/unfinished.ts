@@ -15,8 +15,6 @@ export const FOUND_MS = 1000;
 const BEGINNING_MS = 1000;
 /** Whoever replaces this many lines at the end of a text may be writing all of it anew. */
 const REPLACED_MIN = 3;
-/** What two texts have in common at their end, where one was written over the other, at least. */
-const END = -2;
 
 /**
  * Whether a program may still be writing this text in place of the former one: it ends inside a
@@ -43,8 +41,9 @@ export function isUnfinished(former: FileState | undefined, { content }: FileCon
  */
 export function isUncut(before: string, content: string): boolean {
   if (before === content || bytesOf(before) !== bytesOf(content)) return false;
-  // A break alone at the end is every text's.
-  if (before.slice(END) !== content.slice(END)) return false;
+  // What is left of the former text ends both. A break alone is at the end of every text.
+  const end = before.endsWith("\n") ? -2 : -1;
+  if (before.slice(end) !== content.slice(end)) return false;
   const [lines, written] = [contentLines(before), contentLines(content)];
   if (lines.toSorted().join("") === written.toSorted().join("")) return false;
   return diffLines(lines, written).some(({ at, removed, from, added }) => {
