@@ -123,8 +123,11 @@ function valuesIn(line: string): readonly string[] {
     const value = found.replace(/\.+$/, "");
     const before = line.slice(Math.max(0, index - ABOUT_LENGTH_MAX), index);
     if (!mayBeKey(value) || ABOUT_ONE.test(before)) return [];
-    const behind = line.slice(index + found.length);
-    return ID.test(value) && isInSentence(line.slice(0, index), behind) ? [] : [value];
+    if (!ID.test(value)) return [value];
+    // A line may have thousands of them.
+    const end = index + found.length;
+    const near = line.slice(Math.max(0, index - SENTENCE_LENGTH_MAX), index);
+    return isInSentence(near, line.slice(end, end + SENTENCE_LENGTH_MAX)) ? [] : [value];
   });
 }
 
@@ -155,6 +158,7 @@ const NO_KEY =
 /** What is a commit's, a text's or any thing's id more often than it is a key. */
 const ID = /^(?:[\da-f]{40}|[\da-f]{64}|[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12})$/i;
 const SENTENCE_WORDS_MIN = 4;
+const SENTENCE_LENGTH_MAX = 200;
 const CALLED_KEY = /(?:(?:key|secret|token)s? (?:is|was|are|were)|[:=→]) ?["'`*_]{0,3}$/i;
 
 /** Beside words, as in `acme-prod-4f2a9c1b`, a shorter part tells things apart and opens none. */

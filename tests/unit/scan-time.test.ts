@@ -23,6 +23,7 @@ const REPEATED = [
   ],
   ...["://", "a://b:", "eyJ", "| ", "|-", ":-|", "-----BEGIN ", "<!-- memsync:personal "],
   ...["memsync:allow-secret ", "zx9kt44plmq2vb7w, ", "a\n", "# \n", "key:\n"],
+  `${"9ae3f1c0b7d24e6f8a1b".repeat(2)} and `,
 ];
 /** What stands before that, and after. */
 const BEGINNINGS = ["", "key\n# ", "# API keys\n"];
