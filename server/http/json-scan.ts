@@ -60,6 +60,10 @@ export class JsonScan {
   #at = 0;
   /** Where the string began that is being passed. */
   #string: number | undefined;
+  /** Whether it is known to hold a backslash before a quote. */
+  #isEscaped = false;
+  /** What is scanned in this turn, from the text's beginning. */
+  #turn: Uint8Array = new Uint8Array();
   /** Whether the last string is the last of the long texts. */
   #isLong = false;
   #depth = 0;
@@ -103,15 +107,17 @@ export class JsonScan {
   /** Goes on for `length` bytes. */
   advance(length: number): void {
     const end = Math.min(this.#at + length, this.#bytes.length);
+    this.#turn = this.#bytes.subarray(0, end);
     while (this.#at < end && this.#depth <= DEPTH_MAX) {
-      if (this.#string !== undefined) this.#passEscaped(end);
+      if (this.#string !== undefined) this.#goOnInString(this.#string, end);
       else this.#pass(this.#bytes[this.#at]);
       this.#at++;
     }
+    if (this.#at >= this.#bytes.length) this.#endUnended();
   }
 
   #pass(byte: number | undefined): void {
-    if (byte === QUOTE) this.#passString();
+    if (byte === QUOTE) this.#string = this.#at;
     else if (byte === OPEN_ARRAY || byte === OPEN_OBJECT) this.#open(byte);
     else if (byte === CLOSE_ARRAY || byte === CLOSE_OBJECT) this.#close();
     else if (byte === COMMA) this.#comma();
@@ -119,12 +125,17 @@ export class JsonScan {
   }
 
   /** Most strings end at the next quote. */
-  #passString(): void {
-    this.#string = this.#at;
-    const quote = this.#bytes.indexOf(QUOTE, this.#at + 1);
-    if (quote !== -1 && this.#bytes[quote - 1] === BACKSLASH) return;
-    this.#at = quote === -1 ? this.#bytes.length : quote;
-    this.#endString();
+  #goOnInString(start: number, end: number): void {
+    if (this.#isEscaped) {
+      this.#passEscaped(end);
+      return;
+    }
+    const quote = this.#turn.indexOf(QUOTE, this.#at);
+    this.#isEscaped = quote !== -1 && this.#bytes[quote - 1] === BACKSLASH;
+    // What comes next is passed by whoever called this.
+    if (this.#isEscaped) this.#at = start;
+    else if (quote === -1) this.#at = end - 1;
+    else this.#endString(quote);
   }
 
   /** The others are looked at byte by byte: they may be nothing but backslashes. */
@@ -132,7 +143,7 @@ export class JsonScan {
     for (; this.#at < end; this.#at++) {
       const byte = this.#bytes[this.#at];
       if (byte === QUOTE) {
-        this.#endString();
+        this.#endString(this.#at);
         return;
       }
       if (byte === BACKSLASH) this.#at++;
@@ -141,11 +152,18 @@ export class JsonScan {
     this.#at--;
   }
 
-  #endString(): void {
-    const start = (this.#string ?? this.#at) + 1;
+  #endString(end: number): void {
+    const start = (this.#string ?? end) + 1;
     this.#string = undefined;
-    this.#isLong = this.#at - start > this.#terms.longTextBytes;
-    if (this.#isLong) this.longTexts.push({ start, end: this.#at });
+    this.#isEscaped = false;
+    this.#at = end;
+    this.#isLong = end - start > this.#terms.longTextBytes;
+    if (this.#isLong) this.longTexts.push({ start, end });
+  }
+
+  /** A string that breaks off is parsed like the others, and then refused. */
+  #endUnended(): void {
+    if (this.#string !== undefined) this.#endString(this.#bytes.length);
   }
 
   /** What a colon follows was a name, however many blanks stand between. */

@@ -56,7 +56,8 @@ async function parseText(
   { start, end }: Span,
   pause: Pause,
 ): Promise<Uint8Array | undefined> {
-  const binary = new Uint8Array(Math.ceil(((end - start) * 3) / 4));
+  // Zeros in so many bytes would be a turn by themselves, and only what is decoded is read.
+  const binary = Buffer.allocUnsafeSlow(Math.ceil(((end - start) * 3) / 4));
   let length = 0;
   let isBase64 = true;
   let rest = "";
@@ -76,7 +77,7 @@ async function parseText(
     rest = isBase64 ? rest.slice(whole) : "";
     await pause();
   }
-  return isBase64 ? binary.subarray(0, length) : undefined;
+  return isBase64 ? new Uint8Array(binary.buffer, 0, length) : undefined;
 }
 
 function textOf(piece: Uint8Array): string {

@@ -143,6 +143,18 @@ test("however many blanks follow a long text, they are passed a turn's share at 
   expect(texts).toEqual([new TextEncoder().encode("a long text").toString()]);
 });
 
+test("a long text is looked through by as much as is asked for, whether or not it ends", () => {
+  for (const end of ['"}', '\\""}', ""]) {
+    const bytes = new TextEncoder().encode(`{"a":"${"A".repeat(5000)}${end}`);
+    const scan = new JsonScan(bytes, { longTextBytes: 100 });
+    let advances = 0;
+    for (; !scan.isDone; scan.advance(500)) advances += 1;
+    expect(advances).toBeGreaterThan(9);
+    expect(advances).toBeLessThan(25);
+    expect(scan.longTexts.map(({ start }) => start)).toEqual([6]);
+  }
+});
+
 test("a long text that is no JSON is refused", async () => {
   for (const inner of ["\u0001", "\\x", "\\u12g4", "\\u123g"]) {
     for (const before of [0, 65_530, 65_533, 65_536]) {
