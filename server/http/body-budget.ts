@@ -35,7 +35,10 @@ const RETRY_AFTER_S = 5;
 
 /** The room that one request's body takes: at most that of one of the largest. */
 export interface BodyLease {
-  /** The body, or what becomes of it, is larger than was known. Throws the 429 without room. */
+  /**
+   * The body, or what becomes of it, is larger than was known. Throws the 429 without room. Once
+   * it is released nothing is taken, for nobody would give it back.
+   */
   growTo(bytes: number): void;
   /** Resolves when it is the body's turn to be parsed and worked on, until it is released. */
   turn(): Promise<void>;
@@ -124,7 +127,7 @@ export class BodyBudget {
     };
     const growTo = (wanted: number) => {
       const enough = Math.min(wanted, LIMITS.exchangeBodyBytes);
-      if (enough <= taken.bytes) return;
+      if (isReleased || enough <= taken.bytes) return;
       give();
       const pool = this.#poolFor(enough);
       if (!pool.take(account, enough)) throw this.#refusal();

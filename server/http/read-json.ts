@@ -3,7 +3,7 @@ import { LIMITS } from "../../shared/limits.ts";
 import { NO_PAUSE, type Pause } from "../../shared/turns.ts";
 import type { Binaries } from "../../shared/wire/exchange.ts";
 import { leaseOf } from "./body-budget.ts";
-import { arrivedInTime } from "./body-deadline.ts";
+import { arrivedInTime, bodyChunks } from "./body-deadline.ts";
 import { bufferFor, giveBack } from "./garbage.ts";
 import { inflateBody, isGzip, isUnknownEncoding } from "./inflate-body.ts";
 import { JsonScan } from "./json-scan.ts";
@@ -137,8 +137,10 @@ async function readBytes(request: Request, bytesMax: number, pause: Pause): Prom
   try {
     const bytes =
       declared !== undefined && declared <= bytesMax
-        ? await arrivedInTime(request, readDeclared(request, declared, pause))
-        : await arrivedInTime(request, readCounting(request, bytesMax, declared));
+        ? await arrivedInTime(request, (late) => readDeclared(request, { declared, pause, late }))
+        : await arrivedInTime(request, (late) =>
+            readCounting(request, { bytesMax, declared, late }),
+          );
     if (bytes !== undefined && bytes.length <= bytesMax) return bytes;
   } catch (thrown) {
     if (thrown instanceof AppError) throw thrown;
@@ -161,15 +163,22 @@ function declaredBytes(headers: Headers): number | undefined {
  */
 const LONG_BYTES = process.versions.bun === undefined ? 16 * 1024 : 1024 * 1024;
 
-/** What has come while others had their turns is copied by so many bytes, each in a fraction of one. */
+/** What came in others' turns is copied by so many bytes, each in a fraction of a turn. */
 const COPIED_BYTES = 1024 * 1024;
 
-async function readDeclared(request: Request, declared: number, pause: Pause): Promise<Uint8Array> {
+async function readDeclared(
+  request: Request,
+  {
+    declared,
+    pause,
+    late,
+  }: { readonly declared: number; readonly pause: Pause; readonly late: AbortSignal },
+): Promise<Uint8Array> {
   if (declared <= LONG_BYTES || request.body === null)
     return new Uint8Array(await request.arrayBuffer());
   const bytes = bufferFor(declared);
   let length = 0;
-  for await (const chunk of request.body) {
+  for await (const chunk of bodyChunks(request.body, late)) {
     for (let at = 0; at < chunk.length; at += COPIED_BYTES) {
       bytes.set(chunk.subarray(at, at + COPIED_BYTES), length + at);
       await pause();
@@ -182,15 +191,22 @@ async function readDeclared(request: Request, declared: number, pause: Pause): P
 /** Undefined for more than `bytesMax`, of which nothing is kept once that is known. */
 async function readCounting(
   request: Request,
-  bytesMax: number,
-  declared: number | undefined,
+  {
+    bytesMax,
+    declared,
+    late,
+  }: {
+    readonly bytesMax: number;
+    readonly declared: number | undefined;
+    readonly late: AbortSignal;
+  },
 ): Promise<Uint8Array | undefined> {
   if (request.body === null) return new Uint8Array();
   const lease = leaseOf(request);
   const chunks: Uint8Array[] = [];
   let length = 0;
   let isTooLarge = declared !== undefined;
-  for await (const chunk of request.body) {
+  for await (const chunk of bodyChunks(request.body, late)) {
     length += chunk.length;
     isTooLarge ||= length > bytesMax;
     if (isTooLarge) {

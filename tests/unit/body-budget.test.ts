@@ -1,12 +1,16 @@
 import { describe, expect, test } from "bun:test";
 import { createHash } from "node:crypto";
 import { gzipSync } from "node:zlib";
+import { createApp } from "../../server/app/app.ts";
 import { BodyBudget } from "../../server/http/body-budget.ts";
+import { BODY_ARRIVAL_MS_MAX } from "../../server/http/body-deadline.ts";
 import { asAccountId } from "../../shared/ids.ts";
+import { silentLog } from "../../shared/log.ts";
 import { realWorld } from "../../shared/world-real.ts";
 import { countRequests } from "../support/counted-requests.ts";
-import { CALLERS } from "../support/fake-services.ts";
+import { CALLERS, createFakeServices, fakeAuthenticate } from "../support/fake-services.ts";
 import { errorOf, type SendOptions, startServer, undeclared } from "../support/http-server.ts";
+import { manualTimers } from "../support/manual-timers.ts";
 import { connectRaw } from "../support/raw-connection.ts";
 import { waitFor } from "../support/wait-for.ts";
 
@@ -174,6 +178,46 @@ test("large bodies are worked on one after another until they are answered, and 
   for (const answer of [first, second, third]) expect((await answer).status).toBe(200);
   expect(begun).toEqual(["proj_a1", "proj_small", "proj_a2", "proj_b1"]);
   expect(bodies.bytes).toBe(0);
+});
+
+test("of a body that does not arrive in time nothing is kept, whatever still comes of it", async () => {
+  const { world, fire } = manualTimers();
+  const bodies = new BodyBudget(world);
+  const fake = createFakeServices();
+  const deps = { services: fake.services, authenticate: fakeAuthenticate, world, log: silentLog };
+  const app = createApp({ ...deps, bodies });
+  for (const length of [undefined, String(8 * MIB)]) {
+    const { promise: cancelled, resolve: cancel } = Promise.withResolvers<void>();
+    let send: (chunk: Uint8Array) => void = () => {};
+    const body = new ReadableStream<Uint8Array>({
+      start: (controller) => {
+        send = (chunk) => controller.enqueue(chunk);
+      },
+      cancel,
+    });
+    const headers = {
+      Authorization: "Bearer write",
+      ...(length === undefined ? { "Transfer-Encoding": "chunked" } : { "Content-Length": length }),
+    };
+    const init = { method: "POST", headers, body, duplex: "half" } as RequestInit;
+    const request = new Request("http://localhost/api/projects/proj_a/sync", init);
+    const answer = app.fetch(request, () => ({ address: "127.0.0.1", port: 1 }));
+    send(new Uint8Array(4 * MIB).fill(32));
+    await waitFor("the room to be taken", () => bodies.bytes >= 4 * MIB);
+    fire(BODY_ARRIVAL_MS_MAX);
+    expect((await answer).status).toBe(400);
+    await cancelled;
+    expect(() => send(new Uint8Array(1))).toThrow();
+    expect(bodies.bytes).toBe(0);
+  }
+});
+
+test("a lease that was released takes no room, which nobody would give back", () => {
+  const budget = new BodyBudget(realWorld);
+  const lease = budget.lease(ANN, new Headers({ "Transfer-Encoding": "chunked" }));
+  lease?.release();
+  lease?.growTo(MIB);
+  expect(budget.bytes).toBe(0);
 });
 
 test("a large body is read whole, and what is kept of it is not given back", async () => {
