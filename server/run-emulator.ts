@@ -21,11 +21,16 @@ export async function runEmulator(
   onReady: (emulator: Emulator) => void,
   onEnd: (controls: EmulatorControls) => Promise<void> = async () => {},
 ): Promise<void> {
-  const ended = Promise.race([endSignal(), ...(over ? [over] : [])]);
+  let isSignalled = false;
+  const signalled = endSignal().then(() => {
+    isSignalled = true;
+  });
+  const ended = Promise.race([signalled, ...(over ? [over] : [])]);
   const emulator = await startEmulator(options, {
     world: realWorld,
     log: openLog(logLevel),
     atEnd: onEnd,
+    clientsLeave: () => isSignalled,
   });
   onReady(emulator);
   await ended;

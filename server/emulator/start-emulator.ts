@@ -82,6 +82,8 @@ interface EmulatorDeps {
   readonly log: Log;
   /** Called when every request is answered, before the database is closed. */
   readonly atEnd?: (controls: EmulatorControls) => Promise<void>;
+  /** Whether clients that are busy when it is closed are given the time to leave: half a second. */
+  readonly clientsLeave?: () => boolean;
 }
 
 /**
@@ -99,7 +101,7 @@ interface EmulatorDeps {
  */
 export async function startEmulator(
   options: EmulatorOptions = {},
-  { atEnd, ...deps }: EmulatorDeps = { world: realWorld, log: silentLog },
+  { atEnd, clientsLeave, ...deps }: EmulatorDeps = { world: realWorld, log: silentLog },
 ): Promise<Emulator> {
   const { world } = deps;
   // Without what is null.
@@ -130,6 +132,7 @@ export async function startEmulator(
     const listener = await listen(emulator.app, { host, port });
     const close = once(async () => {
       readiness.state = "draining";
+      if (clientsLeave?.()) await listener.drain();
       emulator.release();
       await listener.close(CLOSE_MS_MAX);
       try {

@@ -11,11 +11,11 @@ import { CLOSE } from "../live/close-codes.ts";
 import type { LiveSession, LiveSocket } from "../live/live-session.ts";
 import {
   CLOSE_GRACE_MS,
-  DRAIN_MS,
   IDLE_TIMEOUT_S,
   LIVE_FRAME_BYTES_READ_MAX,
   type Listen,
   type ListenAddress,
+  leaving,
   listenError,
   settledWithin,
   urlOf,
@@ -43,6 +43,7 @@ const socketOptions: object = {
 export const listenBun: Listen = async (app, address) => {
   const sockets = new Set<Socket>();
   let draining = false;
+  let askedAt: number | undefined;
   const server = await serve();
   if ("unix" in address) chmodSync(address.unix, address.mode ?? 0o600);
   return { url: urlOf(address, server.port), port: server.port, drain, close };
@@ -50,10 +51,11 @@ export const listenBun: Listen = async (app, address) => {
   // When Bun stops, it hangs up on every connection that it is not just answering.
   async function drain(): Promise<void> {
     draining = true;
-    await delay(app.world, DRAIN_MS);
+    await leaving(app.world, askedAt);
   }
 
   async function answer(came: Request, self: Server<SocketData>): Promise<Response> {
+    askedAt = app.world.monotonic();
     const request = withWholeUrl(came);
     if (app.aborted) came.signal.addEventListener("abort", () => app.aborted?.(request));
     const response = cutShort(await app.fetch(request, peerOf(came, self)), app.world);

@@ -4,7 +4,6 @@ import { Server as NetServer, type Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { type WebSocket, WebSocketServer } from "ws";
 import { AppError } from "../../shared/errors.ts";
-import { delay } from "../../shared/world.ts";
 import type { App } from "../app/app.ts";
 import type { LiveHandshake } from "../app/shake-hands.ts";
 import { BODY_ARRIVAL_MS_MAX } from "../http/body-deadline.ts";
@@ -14,12 +13,12 @@ import { CLOSE } from "../live/close-codes.ts";
 import type { LiveSession, LiveSocket } from "../live/live-session.ts";
 import {
   CLOSE_GRACE_MS,
-  DRAIN_MS,
   HEADERS_TIMEOUT_S,
   IDLE_TIMEOUT_S,
   LIVE_FRAME_BYTES_READ_MAX,
   type Listen,
   type ListenAddress,
+  leaving,
   listenError,
   settledWithin,
   urlOf,
@@ -41,12 +40,14 @@ const SERVER_OPTIONS = {
 /** Node's HTTP server over an app, with `ws` for the live sockets. */
 export const listenNode: Listen = async (app, address) => {
   const onRequest = (message: IncomingMessage, response: ServerResponse) => {
+    askedAt = app.world.monotonic();
     void serve(app, message, { to: response, closing: () => closing });
   };
   const server = createServer(SERVER_OPTIONS, onRequest);
   // An expectation that nobody knows may be ignored: RFC 9110, section 10.1.1.
   server.on("checkExpectation", onRequest);
   let closing = false;
+  let askedAt: number | undefined;
   let stopped: Promise<void> | undefined;
   server.maxConnections = CONNECTIONS_MAX;
   // For a client that does not read its answer. Live sockets have their own pings.
@@ -63,13 +64,14 @@ export const listenNode: Listen = async (app, address) => {
   const port = portOf(server);
   return { url: urlOf(address, port), port, drain, close };
 
+  // Closing a port resets who has connected and is not accepted yet, so it stays open until then.
   async function drain(): Promise<void> {
     closing = true;
-    void stopAccepting();
-    await delay(app.world, DRAIN_MS);
+    await leaving(app.world, askedAt);
     // Node runs a timer that is late before it reads: what has come meanwhile would be hung up on.
-    await new Promise<void>((resolve) => app.world.defer(resolve));
-    await new Promise<void>((resolve) => app.world.defer(resolve));
+    // One turn may accept a connection, and the next one reads what it asks.
+    for (let turns = 0; turns < 3; turns++)
+      await new Promise<void>((resolve) => app.world.defer(resolve));
   }
 
   /** HTTP's own `close` would also hang up on whoever is about to ask again. */

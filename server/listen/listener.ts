@@ -1,4 +1,4 @@
-import type { World } from "../../shared/world.ts";
+import { delay, type World } from "../../shared/world.ts";
 import type { App } from "../app/app.ts";
 import { portHolder } from "./port-holder.ts";
 
@@ -20,7 +20,8 @@ export interface Listener {
   readonly port: number | undefined;
   /**
    * Asks clients to leave: from now on each answer ends its connection. Resolves after `DRAIN_MS`,
-   * when a busy client has had such an answer, and has no request on its way when this is closed.
+   * when a busy client has had such an answer, and has no request on its way when this is closed;
+   * at once where nobody has asked for as long.
    */
   drain(): Promise<void>;
   /**
@@ -35,6 +36,12 @@ export type Listen = (app: App, address: ListenAddress) => Promise<Listener>;
 
 /** How long clients have to be told that they are to leave. */
 export const DRAIN_MS = 500;
+
+/** Resolves when whoever asked at `askedAt`, of the monotonic clock, and asks again has left. */
+export async function leaving(world: World, askedAt: number | undefined): Promise<void> {
+  const isBusy = askedAt !== undefined && world.monotonic() - askedAt < DRAIN_MS;
+  if (isBusy) await delay(world, DRAIN_MS);
+}
 
 /** How long `close` waits for the requests under way. */
 export const CLOSE_GRACE_MS = 5_000;

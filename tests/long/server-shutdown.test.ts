@@ -63,6 +63,21 @@ for (const runtime of RUNTIMES) {
     expect((await ended).status).toBe(0);
   });
 
+  test(`on ${runtime}, an emulator's busy clients are told to leave, and none loses a request`, async () => {
+    await using folder = await ServerFolder.create(runtime);
+    const emulator = folder.spawn(["emulator", "--port", "0", "--limits", "off"]);
+    const url = await emulator.untilPrinted(/MEMSYNC_URL=(\S+)/);
+    const starting = Array.from({ length: 32 }, () =>
+      startBusyClient(Number(new URL(url).port), "mst_dev_pro"),
+    );
+    const clients = await Promise.all(starting);
+    await waitFor("all to be answered", () => clients.every((each) => each.answers() > 20));
+    const ended = emulator.end("SIGTERM");
+    const outcomes = await Promise.all(clients.map((client) => client.ended));
+    expect(outcomes).toEqual(outcomes.map(() => "told"));
+    expect((await ended).status).toBe(0);
+  });
+
   test(`on ${runtime}, /readyz is 503 while a server that is to end still serves`, async () => {
     await using folder = await ServerFolder.create(runtime);
     const server = await folder.server("--shutdown-delay", "3600");
