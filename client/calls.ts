@@ -37,7 +37,10 @@ export class Calls {
     return this.transport.send({ method: "POST", path, body, repeatable: true }, options);
   }
 
-  /** Repeated only after a refusal: the same thing may have been created again in between. */
+  /**
+   * Repeated only after a refusal: the same thing may have been created again in between, and has
+   * the same id, which is made of its key.
+   */
   delete<Answer>(path: string, options: CallOptions | undefined, query?: object): Promise<Answer> {
     const call = { method: "DELETE", path, repeatable: false, ...(query && { query }) } as const;
     return this.transport.send(call, options);

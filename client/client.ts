@@ -4,7 +4,7 @@
 import { ApiClient } from "./api-client.ts";
 import { Calls } from "./calls.ts";
 import { platformWorld } from "./platform.ts";
-import { type CallOptions, Transport, type TransportOptions } from "./transport.ts";
+import { type CallOptions, checkHeader, Transport, type TransportOptions } from "./transport.ts";
 import { V1Client } from "./v1-client.ts";
 import type { Health } from "./wire.ts";
 
@@ -38,7 +38,7 @@ export interface Client {
  * A client of a memsync service. Calls reject with a `MemsyncError`. After a 429 a call waits as
  * long as the service says. After a failure of the network or the service, a call is repeated where
  * that is safe: reads, exchanges, and writes, which carry an `Idempotency-Key`; not deletions.
- * Throws a TypeError for a malformed `url` or `token`.
+ * Throws a TypeError for a malformed `url`, `token`, `projectId` or header.
  *
  * ```
  * const client = createClient({ url: "https://memory.example.com", token });
@@ -47,6 +47,7 @@ export interface Client {
  * ```
  */
 export function createClient(options: ClientOptions): Client {
+  if (options.projectId !== undefined) checkHeader("X-Project-Id", options.projectId, "projectId");
   const calls = new Calls(new Transport(options, platformWorld));
   return {
     v1: new V1Client(calls, options.projectId),

@@ -1,3 +1,5 @@
+import { MemsyncError } from "./memsync-error.ts";
+
 /** Size of the pages in which the iterators fetch. */
 const PAGE_SIZE = 100;
 
@@ -10,6 +12,14 @@ export interface PageQuery {
 /** A page of a list; a service without paging gives everything and no cursor. */
 interface Page {
   readonly next_cursor?: string | null;
+}
+
+/** A list without end must not keep a program for ever. */
+function unexpected(what: string): MemsyncError {
+  return new MemsyncError(`the answer is none of the interface's: ${what}`, {
+    code: "unexpected_answer",
+    status: 200,
+  });
 }
 
 /** The items of all pages, each fetched when the one before is used up. */
@@ -25,7 +35,11 @@ export async function* itemsOf<P extends Page, Item>(
       ...query,
       ...(cursor !== undefined && { cursor }),
     });
-    yield* itemsIn(page);
-    cursor = page.next_cursor ?? undefined;
+    const items: unknown = itemsIn(page);
+    if (!Array.isArray(items)) throw unexpected("a list has no items");
+    yield* items as readonly Item[];
+    const next = page.next_cursor ?? undefined;
+    if (next !== undefined && next === cursor) throw unexpected("a list repeats its cursor");
+    cursor = next;
   } while (cursor !== undefined);
 }

@@ -7,12 +7,12 @@ const SECONDS = /^\d{1,9}$/;
 const TOLD_LENGTH = 120;
 
 /**
- * The JSON of a 200. Throws a `MemsyncError` for any other answer. `hint`: the end of the message
- * for a path that is unknown.
+ * The JSON object of a 200, or of another 2xx that some services have. Throws a `MemsyncError` for
+ * any other answer. `hint`: the end of the message for a path that is unknown.
  */
 export function readAnswer(response: Response, text: string, hint = ""): unknown {
   const body = parseJson(text);
-  if (response.status === 200 && body !== undefined) return body;
+  if (response.ok && typeof body === "object" && body !== null && !Array.isArray(body)) return body;
   const { headers, status } = response;
   const { error } = isErrorBody(body) ? body : foreign(response, text);
   throw new MemsyncError(`${error.message}${status === 404 ? hint : ""}`, {

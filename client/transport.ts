@@ -193,6 +193,7 @@ export class Transport {
   }
 
   async #pause(pauseMs: number, signal: AbortSignal | undefined): Promise<void> {
+    signal?.throwIfAborted();
     await new Promise<void>((resolve) => {
       const end = () => {
         timer.cancel();
@@ -207,13 +208,12 @@ export class Transport {
 }
 
 /** Throws a TypeError that names the header, whose value may be a secret. */
-function checkHeader(name: string, value: string): void {
+export function checkHeader(name: string, value: string, option = "headers"): void {
   try {
     new Headers().set(name, value);
   } catch {
-    throw new TypeError(
-      `headers: ${JSON.stringify(name)} is no header's name, or no header's value`,
-    );
+    const what = JSON.stringify(name);
+    throw new TypeError(`${option}: ${what} is no header's name, or has what no header can carry`);
   }
 }
 

@@ -292,6 +292,8 @@ describe("entries", () => {
     expect(admitItems(metadata("x".repeat(LIMITS.metadataBytes)))).toContain("too long");
     const longKey = { ...ENTRY, key: "k".repeat(LIMITS.memoryKeyBytes + 1) };
     expect(admitItems({ ...metadata(1), content: values(longKey) })).toContain("admitted");
+    const reserved = { ...ENTRY, key: "__proto__" };
+    expect(admitItems({ ...metadata(1), content: values(reserved) })).not.toContain("admitted");
   });
 
   test("5,000 nested arrays are refused, and so are five million", () => {

@@ -284,3 +284,39 @@ test("an answer that is none of the interface's is told apart, and its redirect 
     expect(client.service.requests.length).toBe(1);
   }
 });
+
+test("an answer that is no object is none of the interface's, whatever its status", async () => {
+  for (const body of ["null", "[]", '"text"', '{"memories":null}']) {
+    await using client = await clientWith([{ status: 200, body }]);
+    const items = Array.fromAsync(client.v1.memories());
+    expect(await failureOf(items)).toMatchObject({ code: "unexpected_answer", status: 200 });
+    expect(client.service.requests.length).toBe(1);
+  }
+  const body = JSON.stringify({ id: "mem_made" });
+  await using client = await clientWith([{ status: 201, body }]);
+  expect((await client.v1.createMemory({ content: "x", layer: "user" })).id).toBe("mem_made");
+});
+
+test("a list whose cursor comes again is ended", async () => {
+  const body = JSON.stringify({ memories: [{ key: "one" }], next_cursor: "again" });
+  const page: Fault = { status: 200, body };
+  await using client = await clientWith([page, page, page]);
+  const items = Array.fromAsync(client.v1.memories());
+  expect(await failureOf(items)).toMatchObject({ code: "unexpected_answer" });
+  expect(client.service.requests.length).toBe(2);
+});
+
+test("a call that is aborted while its attempt is told waits no longer", async () => {
+  const controller = new AbortController();
+  const reason = new Error("enough");
+  const onAttempt = async () => controller.abort(reason);
+  await using client = await clientWith([LIMITED], { onAttempt });
+  const call = client.v1.listProjects({}, { signal: controller.signal });
+  expect(await call.catch((thrown: unknown) => thrown)).toBe(reason);
+  expect(client.pauses).toEqual([]);
+});
+
+test("a project that no header can name is refused at once", () => {
+  const options = { url: emulator.url, token: "mst_dev_pro", projectId: "proj_é中" };
+  expect(() => createClient(options)).toThrow(/^projectId: /);
+});

@@ -31,7 +31,8 @@ function foreignMetadata(value: unknown): string | undefined {
 }
 
 function isKey(key: unknown, kind: EntryKind): boolean {
-  if (kind === "metadata") return isText(key, LIMITS.metadataBytes);
+  // No object of JSON that is read could have it: REST refuses it, too.
+  if (kind === "metadata") return key !== "__proto__" && isText(key, LIMITS.metadataBytes);
   return key !== "" && isText(key, LIMITS.memoryKeyBytes);
 }
 
