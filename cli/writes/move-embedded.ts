@@ -52,8 +52,10 @@ export async function moveEmbedded(
   const which = all ? "all" : await askWhich(embedded.projects.length, remote);
   for (const { id, name } of which === "none" ? [] : embedded.projects) {
     if (which === "each" && !(await agreed(`Move the project ${name} (${id})`))) continue;
-    await changeRemotes(env, { op: "move", project: id, to: remote.name });
+    const { held = 0 } = await changeRemotes(env, { op: "move", project: id, to: remote.name });
     tell(`moved the project ${name} (${id})`);
+    if (held > 0)
+      tell(`of it, ${count(held, "write is", "writes are")} held on this machine: ${WHY_HELD}`);
     projects.push(id);
   }
   const moveLayer = async (layer: SharedLayer): Promise<MovedMemories> => {

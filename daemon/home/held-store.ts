@@ -175,6 +175,16 @@ export async function listHeld(db: Db, of?: HeldDocument): Promise<HeldItem[]> {
   return rows.map(toItem);
 }
 
+/** How many writes of a project are held, whatever it is bound to. */
+export async function countHeld(db: Db, project: ProjectId): Promise<number> {
+  const row = await db
+    .selectFrom("held")
+    .select(({ fn }) => fn.countAll<number>().as("count"))
+    .where("document", "=", project)
+    .executeTakeFirstOrThrow();
+  return Number(row.count);
+}
+
 /** False: nothing was held there. */
 export async function dropHeld(
   db: Db,

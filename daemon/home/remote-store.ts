@@ -27,6 +27,12 @@ export async function listRemotes(db: Db): Promise<Remote[]> {
   }));
 }
 
+/** Whether an account is one of a named service, and not of the embedded one. */
+export async function isOfService(db: Db, account: AccountId): Promise<boolean> {
+  const remotes = await listRemotes(db);
+  return remotes.some((each) => each.account === account && each.url !== undefined);
+}
+
 /** Adds a remote; durable with its transaction's commit. */
 export async function insertRemote(
   db: Db,

@@ -6,7 +6,7 @@ import {
   globalDocument,
   userDocument,
 } from "../../shared/replica/document/address.ts";
-import { type EntryId, sameId } from "../../shared/replica/document/entry-index.ts";
+import { type Entry, type EntryId, sameId } from "../../shared/replica/document/entry-index.ts";
 import { hasMemoryHistory } from "../../shared/replica/history/copy-history.ts";
 import { NO_ROOM, type OpenDocument } from "../../shared/replica/store/open-document.ts";
 import type { WriteContext } from "../../shared/replica/store/write-context.ts";
@@ -22,10 +22,12 @@ import {
   putHeld,
 } from "../home/held-store.ts";
 import { LOCAL_USER } from "../home/local-account.ts";
+import { isOfService } from "../home/remote-store.ts";
 import type { DaemonTables } from "../home/tables.ts";
 import { readSalvaged } from "../recovery/read-salvaged.ts";
 import { writeUnsent } from "../recovery/salvaged-memories.ts";
 import { copyHistory } from "./copy-history.ts";
+import { holdEntry } from "./withhold-private.ts";
 
 type Context = WriteContext<DaemonTables>;
 
@@ -34,7 +36,7 @@ export interface MovedMemories {
   readonly moved: number;
   /** How many of them had another value there: both are kept, as a conflict. */
   readonly conflicts: number;
-  /** How many of them are held there as they were here. */
+  /** How many of them are held there, as they were here or as they would be if written now. */
   readonly held: number;
   /** These were not moved, because another write of their key is held there. */
   readonly stayed: number;
@@ -57,8 +59,9 @@ interface Move {
  * Moves the memories of a layer from one account's document to another's, with their conflicts and
  * histories and what is held or salvaged of them. They are deleted at their old place in the same
  * transaction, so a second run finds nothing. Of two different values of a key, the later one wins
- * and the other becomes a conflict. Values are written anew: one process writes both documents
- * under one client id, so an update of one must never get into the other.
+ * and the other becomes a conflict. For a service each is judged as a write is. Values are written
+ * anew: one process writes both documents under one client id, so an update of one must never get
+ * into the other.
  */
 export async function moveMemories(
   context: Context,
@@ -71,13 +74,16 @@ export async function moveMemories(
   await copyHistory(context, move);
   const moved = new Set<string>();
   const conflicts = new Set<string>();
+  let kept = 0;
+  const isSent = await isOfService(context.db, to);
   for (const key of [...source.document.memories.keys()]) {
     const deletion = held.find((item) => item.key === key && item.value === undefined);
-    const became = moveEntries(move, key, deletion?.seen ?? []);
+    const withheld = isSent ? await withholdEntries(context, move, key) : [];
+    if (withheld.length > 0) kept++;
+    const became = moveEntries(move, key, { deleted: deletion?.seen ?? [], withheld });
     if (became !== "deleted") moved.add(key);
     if (became === "conflict") conflicts.add(key);
   }
-  let kept = 0;
   let stayed = 0;
   for (const item of held) {
     const became = await moveHeld(context, move, item);
@@ -116,15 +122,40 @@ function addressOf(layer: SharedLayer, owner: AccountId): DocumentAddress {
   return layer === "user" ? userDocument(owner, LOCAL_USER) : globalDocument(owner);
 }
 
+/** Holds of a key what must not come to the new place. What is held of it is shown as before. */
+async function withholdEntries(
+  { db }: Context,
+  { source, target, held }: Move,
+  key: string,
+): Promise<readonly Entry[]> {
+  const there = target.document.memories.get(key);
+  const already = there.map(({ value }) => String(value));
+  const isShown = held.some((item) => item.key === key && item.shown);
+  const withheld: Entry[] = [];
+  for (const [nth, entry] of source.document.memories.get(key).entries()) {
+    const memory = { key, value: String(entry.value) };
+    const why = await whyMemoryHeld(db, target, { memory, already });
+    if (!why) continue;
+    const isLatest = nth === 0 && there.every(({ updated_at }) => updated_at < entry.updated_at);
+    await holdEntry(db, target, { entry, why, isLatest: isLatest && !isShown });
+    withheld.push(entry);
+  }
+  return withheld;
+}
+
 /** `deleted`: the entries that a held deletion is about. */
 function moveEntries(
   { source, target, now: movedAt, values: all }: Move,
   key: string,
-  deleted: readonly EntryId[],
+  {
+    deleted,
+    withheld,
+  }: { readonly deleted: readonly EntryId[]; readonly withheld: readonly Entry[] },
 ): "moved" | "conflict" | "deleted" {
-  const entries = source.document.memories
+  const standing = source.document.memories
     .get(key)
     .filter(({ id }) => !deleted.some((each) => sameId(each, id)));
+  const entries = standing.filter((each) => !withheld.includes(each));
   const known = target.document.memories.get(key).map(({ value }) => value);
   // Of equally late entries the one written last wins. Here that is the first of the list.
   for (const { value, updated_at: now } of [...entries].reverse()) {
@@ -132,7 +163,7 @@ function moveEntries(
     target.document.setEntry("memories", key, { value, now, seen: [] });
   }
   source.deleteMemory({ key, now: movedAt });
-  if (entries.length === 0) return "deleted";
+  if (entries.length === 0) return standing.length === 0 ? "deleted" : "moved";
   const values = entries.map(({ value }) => value);
   all.set(key, values);
   const differs = known.length > 0 && [...known, ...values].some((value) => value !== values[0]);

@@ -13,7 +13,6 @@ import { documentsOf, type SyncUnit } from "../budget/sync-units.ts";
 import type { OnActivity } from "../home/activity.ts";
 import type { Link } from "../home/links.ts";
 import { LOCAL_USER } from "../home/local-account.ts";
-import { forgetOtherServices } from "../home/positions.ts";
 import { findProjectName } from "../home/project-name.ts";
 import {
   type Remote,
@@ -33,6 +32,7 @@ import { OpenLater } from "./open-later.ts";
 import { type RemoteView, readRemotes } from "./remote-view.ts";
 import type { FoundToken, TokenStore } from "./token-store.ts";
 import { unavailableService } from "./unavailable-service.ts";
+import { turnToService } from "./withhold-private.ts";
 
 /** A remote that could not be opened, as where the disk is full, is tried again after this time. */
 const OPEN_AGAIN = { minMs: 60_000, maxMs: 60_000 };
@@ -318,7 +318,7 @@ export class OpenRemotes {
     const { account } = remote;
     const service = await this.#serviceOf(remote);
     await service.budget?.keepIn(budgetsIn(store), log);
-    await store.write(({ db }) => forgetOtherServices(db, account, service.name));
+    await store.write((context) => turnToService(context, account, service.name));
     const engine = new SyncEngine({
       store,
       service,

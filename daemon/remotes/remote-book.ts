@@ -22,6 +22,7 @@ import {
   deleteRemote,
   findBinding,
   insertRemote,
+  isOfService,
   listBindings,
   listRemotes,
   setDefaultRemote,
@@ -31,6 +32,7 @@ import { listUnsent } from "../home/unlinked-projects.ts";
 import { forgetPlain } from "../plain/plain-store.ts";
 import { moveMemories } from "./move-memories.ts";
 import { getRemote } from "./remote-view.ts";
+import { withholdPrivate } from "./withhold-private.ts";
 
 type Context = WriteContext<DaemonTables>;
 
@@ -324,8 +326,8 @@ async function isOutstanding(db: Context["db"], account: AccountId): Promise<boo
 
 /**
  * Binds a project to another account, with everything that belongs to it. There it has a first
- * contact. The former service keeps what it has. False: the project was bound to that account
- * already, or is not in the home.
+ * contact; what must not come there is held. The former service keeps what it has. False: the
+ * project was bound to that account already, or is not in the home.
  */
 export async function moveProject(
   context: Context,
@@ -354,6 +356,9 @@ export async function moveProject(
     .where("project_id", "=", project)
     .execute();
   await db.deleteFrom("current_projects").where("project_id", "=", project).execute();
+  if (await isOfService(db, to)) {
+    await withholdPrivate(context, await context.open(projectDocument(to, project)));
+  }
   return true;
 }
 

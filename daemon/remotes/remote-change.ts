@@ -2,6 +2,7 @@ import type { Kysely } from "kysely";
 import { AppError } from "../../shared/errors.ts";
 import { type AccountId, type ProjectId, parseProjectId } from "../../shared/ids.ts";
 import type { WriteContext } from "../../shared/replica/store/write-context.ts";
+import { countHeld } from "../home/held-store.ts";
 import { LOCAL_ACCOUNT, LOCAL_USER } from "../home/local-account.ts";
 import { findProjectName } from "../home/project-name.ts";
 import { EMBEDDED, type Remote, type RemoteEnvironment, type TokenPlace } from "../home/remote.ts";
@@ -49,6 +50,8 @@ export interface ChangedRemote {
   readonly becameDefault?: boolean;
   /** The result of moving memories. */
   readonly memories?: MovedMemories;
+  /** How much of a moved project is held since, for it must not come to another service. */
+  readonly held?: number;
   /** How many memories of `user` and `global` a removed remote had here. */
   readonly own?: number;
 }
@@ -82,8 +85,10 @@ export async function changeRemote(
     }
     case "move": {
       const remote = await named(change.to);
-      await moveProject(context, projectIn(change.project), remote.account);
-      return { remote };
+      const project = projectIn(change.project);
+      const before = await countHeld(db, project);
+      await moveProject(context, project, remote.account);
+      return { remote, held: (await countHeld(db, project)) - before };
     }
     case "memories": {
       await applyWaiting(context, options);
