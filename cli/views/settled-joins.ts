@@ -1,17 +1,24 @@
 import type { BoundLink } from "../../daemon/links/linked-folders.ts";
+import { count } from "../screen/output.ts";
 
 /** What to say of projects that a link has joined, or has left apart. */
-export function settledJoinLines({ name, projectId, left, joins }: BoundLink): string[] {
+export function settledJoinLines({ name, projectId, left, joins, held }: BoundLink): string[] {
   const nameOf = (join: { readonly to: string; readonly name?: string | undefined }) =>
     join.name === undefined ? join.to : `${join.name} (${join.to})`;
+  // A folder's name may be that of both.
+  const there = left?.name === name ? projectId : name;
+  const writes = count(held, "write is", "writes are");
   return [
     // Whoever joins two projects here may believe that every machine has.
     ...(left
       ? [
-          `what ${left.name} (${left.projectId}) had is in ${name}, too. Other machines are ` +
+          `what ${left.name} (${left.projectId}) had is in ${there}, too. Other machines are ` +
             `told, and go on in ${left.name} until \`memsync link --id ${projectId}\` there: ` +
             "what they write meanwhile comes then",
         ]
+      : []),
+    ...(held > 0
+      ? [`${left ? "of that, " : ""}${writes} held on this machine: \`memsync held\` says why`]
       : []),
     ...(joins?.ended ?? []).map(
       (join) =>

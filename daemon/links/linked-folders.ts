@@ -58,6 +58,8 @@ export interface BoundLink extends Link {
   readonly left: Link | undefined;
   /** What was settled by naming the project. */
   readonly joins: SettledJoins | undefined;
+  /** How many writes are held since, for they came with the folder. */
+  readonly held: number;
 }
 
 /** `to`: the folder that git has made of it; null where nothing tells. */
@@ -226,8 +228,8 @@ export class LinkedFolders {
     const isFirst = !former && !options.id && !past;
     const lost = isFirst ? await this.#lostIn(identity.root, link.projectId) : [];
     const remote = remotes.remoteOf(written.account)?.name ?? "";
-    const { begun, left, joins } = written;
-    return { ...link, remote, begun, gone: away, past, lost, left, joins };
+    const { account: _, ...told } = written;
+    return { ...link, remote, gone: away, past, lost, ...told };
   }
 
   /** A folder that git has renamed is another one to the system, unlike one that was moved. */

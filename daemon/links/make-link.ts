@@ -8,6 +8,7 @@ import type { FollowedName } from "../disk/followable-files.ts";
 import type { AlsoName } from "../files/names/also-file.ts";
 import { type EvidenceKind, isOfGit } from "../files/names/place-store.ts";
 import { forgetAlso, forgetGit, readFollowed } from "../files/state/follow-store.ts";
+import { countHeld } from "../home/held-store.ts";
 import { keepFormerIgnored, takeBackIgnored } from "../home/ignore-files.ts";
 import { type Link, putLink } from "../home/links.ts";
 import type { DaemonTables } from "../home/tables.ts";
@@ -117,12 +118,14 @@ interface WrittenLink {
   readonly left: Link | undefined;
   /** What was settled by naming the project; undefined where nobody has. */
   readonly joins: SettledJoins | undefined;
+  /** How many writes of the project are held since. */
+  readonly held: number;
 }
 
 /**
  * Links a folder as planned. Returns the account that its project is bound to, whether this began a
- * deleted project again, the former link where its project has been joined to this one, and which
- * joins are over.
+ * deleted project again, the former link where its project has been joined to this one, which joins
+ * are over, and how much is held for it.
  */
 export async function writeLink(
   context: WriteContext<DaemonTables>,
@@ -132,6 +135,7 @@ export async function writeLink(
   const { db, now } = context;
   const { dir, identity, former, known } = facts;
   const binding = { project: link.projectId, remote: options.remote, former, others };
+  const before = await countHeld(db, link.projectId);
   const account = await bindProject(context, book, binding);
   if (isLeft && former && known) await keepFormerLink(db, former, { knownPlace: known, now });
   if (former && former.projectId !== link.projectId) await keepFormerIgnored(db, former);
@@ -156,7 +160,8 @@ export async function writeLink(
   const joins = options.id
     ? await settleJoins(context, account, { ...relinked, isForAll: options.everywhere })
     : undefined;
-  return { account, begun, left: left ? former : undefined, joins };
+  const held = (await countHeld(db, link.projectId)) - before;
+  return { account, begun, left: left ? former : undefined, joins, held };
 }
 
 /** False: the project was not deleted. */

@@ -11,6 +11,7 @@ import type { WriteContext } from "../../shared/replica/store/write-context.ts";
 import { narrowTables } from "../../shared/sqlite/narrow-tables.ts";
 import { hashOf } from "../disk/read-file.ts";
 import { forgetFollowed } from "../files/state/follow-store.ts";
+import { BEFORE_DELETIONS } from "../held/apply-held.ts";
 import { type WhyHeld, whyMemoryHeld } from "../held/judge.ts";
 import { findHeld, type HeldDocument, listHeld, placeOf, putHeld } from "../home/held-store.ts";
 import type { Link } from "../home/links.ts";
@@ -111,7 +112,8 @@ async function hold(
   if (other?.value === value) return;
   const shown = !other && there.every(({ updated_at }) => updated_at < now);
   const apart = shown ? undefined : hashOf(value);
-  const seen = seenOf(there, past);
+  // Whoever wrote it had not seen what was deleted there, as where it comes by itself.
+  const seen = [...BEFORE_DELETIONS, ...seenOf(there, past)];
   await putHeld(db, { ...place, apart, value, seen, shown, writtenAt: now, ...why });
 }
 
@@ -173,6 +175,10 @@ async function copyHeld(
         ? undefined
         : await whyMemoryHeld(db, to, { memory: { key, value }, already: entries });
     const isPrivate = why?.cause === "private" ? { ...why, retryBatch: undefined } : {};
-    await putHeld(db, { ...place, seen: [], ...isPrivate });
+    await putHeld(db, {
+      ...place,
+      seen: value === undefined ? [] : BEFORE_DELETIONS,
+      ...isPrivate,
+    });
   }
 }

@@ -218,3 +218,15 @@ test("what the service refused of the one project is judged before the other one
   const [item] = await listHeld(store.reader, { account: LOCAL_ACCOUNT, document: Q });
   expect(item?.retryBatch).toBeUndefined();
 });
+
+test("a held memory that is let in leaves a deletion that was made there", async () => {
+  const { store, edit, set, relink, read } = await openAllowed();
+  await set(Q, "of q", NOW - 2);
+  await edit(Q, (open) => open.deleteMemory({ key: "k", now: NOW - 1 }));
+  await set(P, OWN_LINE, NOW);
+  await relink(P, Q);
+  const [item] = await listHeld(store.reader);
+  await store.write(async ({ db }) => item && (await allowHeld(db, item)));
+  await drainInbox(store);
+  expect(await read(Q)).toEqual({ values: [OWN_LINE], deletions: 1 });
+});
