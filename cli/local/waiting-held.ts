@@ -68,8 +68,8 @@ async function willBeHeld(
 ): Promise<boolean> {
   if (value === undefined) return false;
   const { entryReason } = await import("../../daemon/held/judge.ts");
-  const already = base === undefined ? [] : [base];
-  return (await entryReason(db, { key, value }, { document, already, allows })) !== undefined;
+  const place = await placeOf(db, document, base);
+  return (await entryReason(db, { key, value }, { ...place, allows })) !== undefined;
 }
 
 async function willTextBeHeld(
@@ -78,6 +78,11 @@ async function willTextBeHeld(
   base: string | undefined,
 ): Promise<boolean> {
   const { textReason } = await import("../../daemon/held/judge.ts");
+  return (await textReason(db, value, await placeOf(db, document, base))) !== undefined;
+}
+
+async function placeOf(db: Db, document: string, base: string | undefined) {
+  const { standingTexts } = await import("../../daemon/held/standing-texts.ts");
   const already = base === undefined ? [] : [base];
-  return (await textReason(db, value, { document, already })) !== undefined;
+  return { document, already, others: () => standingTexts(db, document) };
 }

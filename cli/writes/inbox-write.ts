@@ -101,10 +101,12 @@ async function whyOneToBeHeld(
   if (value === undefined) return undefined;
   const { document } = write;
   const { entryReason, textReason } = await import("../../daemon/held/judge.ts");
+  const { standingTexts } = await import("../../daemon/held/standing-texts.ts");
+  const others = () => standingTexts(db, document);
   if (write.kind === "text")
-    return await textReason(db, value, { document, already: [write.base] });
+    return await textReason(db, value, { document, already: [write.base], others });
   const memory = { key: write.key, value };
-  return await entryReason(db, memory, { document, already: [], allows: write });
+  return await entryReason(db, memory, { document, already: [], others, allows: write });
 }
 
 function heldLater(why: Reason): string {

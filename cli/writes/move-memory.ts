@@ -168,7 +168,9 @@ async function refuseHeldThere(
 ) {
   const { key, value } = memory;
   const { entryReason } = await import("../../daemon/held/judge.ts");
-  const reason = await entryReason(db, { key, value }, { document, already: [], allows });
+  const { standingTexts } = await import("../../daemon/held/standing-texts.ts");
+  const others = () => standingTexts(db, document);
+  const reason = await entryReason(db, { key, value }, { document, already: [], others, allows });
   if (reason === undefined) return;
   throw new CommandFailed(
     `"${key}" would be held there, and be gone from your other machines: ${explain(reason)}; ` +

@@ -16,7 +16,7 @@ export interface LeavingText {
   /** What stands there already. */
   readonly already: readonly string[];
   /** The other texts that the document has; asked for only where a line is in question. */
-  readonly others?: (() => Iterable<string>) | undefined;
+  readonly others?: (() => Iterable<string> | Promise<Iterable<string>>) | undefined;
 }
 
 /**
@@ -35,7 +35,7 @@ export async function personalLinesReason(
   const isOpen = (letters: string) => !standing.some((each) => each.has(letters));
   const own = await personalIn(db, new LetteredText(text), isOpen);
   if (own.size === 0) return undefined;
-  for (const each of others?.() ?? []) {
+  for (const each of (await others?.()) ?? []) {
     const other = new LetteredText(each);
     for (const letters of own.keys()) if (other.has(letters)) own.delete(letters);
   }

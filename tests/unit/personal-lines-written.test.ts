@@ -1,4 +1,7 @@
 import { expect, test } from "bun:test";
+import { settledJoinLines } from "../../cli/views/settled-joins.ts";
+import { entryReason } from "../../daemon/held/judge.ts";
+import { standingTexts } from "../../daemon/held/standing-texts.ts";
 import { allowHeld, listHeld } from "../../daemon/home/held-store.ts";
 import { LOCAL_ACCOUNT } from "../../daemon/home/local-account.ts";
 import { PERSONAL_KEY } from "../../daemon/home/personal-mark.ts";
@@ -290,4 +293,39 @@ test("an import of a home holds what its own personal text has in a project", as
   const held = (await listHeld(home.store.reader)).map(({ key }) => key);
   expect(held.sort()).toEqual(["", "Mine alone.md", "about", "g", "k0", "k1"]);
   expect(await sent(home)).toEqual({ content: "", memories: [] });
+});
+
+test("a look that opens no document knows which lines the project has already", async () => {
+  const home = await openHome();
+  const judge = async () => {
+    const others = () => standingTexts(home.store.reader, PROJECT);
+    const place = { document: PROJECT, already: [], others };
+    return await entryReason(home.store.reader, { key: "k", value: STRIPPED }, place);
+  };
+  expect(await judge()).toEqual({ code: "personal-lines", lines: [3] });
+  for (const change of [
+    { claude_md_content: "Mine alone." },
+    { memories: [{ key: "mine-alone", value: "a key" }] },
+    { metadata: { rules: ["mine alone"] } },
+  ]) {
+    const other = await openEmpty();
+    await put(other, change);
+    const value = "<!-- memsync:personal version -->\nmine alone\n";
+    await other.store.write(({ db }) =>
+      keepPersonalVersion(db, { id: "abcdefghij", value, isOwn: true }),
+    );
+    const others = () => standingTexts(other.store.reader, PROJECT);
+    const place = { document: PROJECT, already: [], others };
+    const memory = { key: "k", value: STRIPPED };
+    expect(await entryReason(other.store.reader, memory, place)).toBeUndefined();
+  }
+});
+
+test("a link says what is held of what it has joined, and tells two projects of one name apart", () => {
+  const link = { dir: "/d", projectId: PROJECT, name: "p", write: false };
+  const left = { ...link, projectId: projectId("left") };
+  const bound = { ...link, remote: "a", begun: false, gone: [], lost: [], past: undefined };
+  const lines = (held: number) => settledJoinLines({ ...bound, left, joins: undefined, held });
+  expect(lines(0)).toEqual([expect.stringContaining(`had is in ${PROJECT}, too. Other`)]);
+  expect(lines(1)[1]).toBe("of that, 1 write is held on this machine: `memsync held` says why");
 });

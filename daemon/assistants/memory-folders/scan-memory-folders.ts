@@ -4,6 +4,7 @@ import { noteFrom, type Reason, type ReasonNote } from "../../../shared/reasons.
 import { realWorld } from "../../../shared/world-real.ts";
 import type { Git } from "../../git/run-git.ts";
 import { entryReason } from "../../held/judge.ts";
+import { standingTexts } from "../../held/standing-texts.ts";
 import { listLinks } from "../../home/links.ts";
 import { LOCAL_USER } from "../../home/local-account.ts";
 import { type MemoryOwner, readMemoryFiles, readMemoryFolders } from "../../home/memory-files.ts";
@@ -154,7 +155,8 @@ async function scannedFile(
   // What is nobody's goes nowhere yet.
   const document = owner === null || owner === "user" ? `user/${LOCAL_USER}` : owner;
   const memory = { key: keyOfName(format, name), value };
-  const why = await entryReason(db, memory, { document, already });
+  const others = () => standingTexts(db, document);
+  const why = await entryReason(db, memory, { document, already, others });
   const state = why ? "held" : (former?.asked ?? (former ? "followed" : "new"));
   return { name, bytes, state, ...noteFrom(why) };
 }
