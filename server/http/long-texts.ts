@@ -27,6 +27,18 @@ const LETTER_U = 0x75;
 const SHORT_ESCAPE_LENGTH = 2;
 const UNICODE_ESCAPE_LENGTH = 6;
 
+/** A group of characters of base64, and what it holds. */
+const GROUP_LENGTH = 4;
+const GROUP_BYTES = 3;
+
+const ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+
+/** What each byte stands for in base64; -1 for nothing. */
+const SEXTETS = new Int8Array(256).fill(-1);
+for (const [sextet, byte] of Buffer.from(ALPHABET).entries()) SEXTETS[byte] = sextet;
+
+const NOTHING = new Uint8Array();
+
 const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
 /**
@@ -62,6 +74,14 @@ async function parseText(
   let isBase64 = true;
   let rest = "";
   for (let at = start; at < end; ) {
+    const plain = isBase64 && rest === "" ? bytes.subarray(at, at + PIECE_BYTES) : NOTHING;
+    const passed = decodeGroups(plain.subarray(0, end - at), binary.subarray(length));
+    if (passed > 0) {
+      at += passed;
+      length += (passed / GROUP_LENGTH) * GROUP_BYTES;
+      await pause();
+      continue;
+    }
     const pieceEnd = endOfPiece(bytes, at, end);
     rest += textOf(bytes.subarray(at, pieceEnd));
     at = pieceEnd;
@@ -78,6 +98,26 @@ async function parseText(
     await pause();
   }
   return isBase64 ? new Uint8Array(binary.buffer, 0, length) : undefined;
+}
+
+/**
+ * Decodes groups of base64 up to anything else, without any text: of long ones much garbage would
+ * be left. Returns how many bytes it passed.
+ */
+function decodeGroups(from: Uint8Array, into: Uint8Array): number {
+  let to = 0;
+  for (let at = 0; ; at += GROUP_LENGTH) {
+    // Of anything else all bits are set, and so the sign is.
+    const one = SEXTETS[from[at] ?? 0] ?? -1;
+    const two = SEXTETS[from[at + 1] ?? 0] ?? -1;
+    const three = SEXTETS[from[at + 2] ?? 0] ?? -1;
+    const four = SEXTETS[from[at + 3] ?? 0] ?? -1;
+    const bits = (one << 18) | (two << 12) | (three << 6) | four;
+    if (bits < 0) return at;
+    into[to++] = bits >> 16;
+    into[to++] = bits >> 8;
+    into[to++] = bits;
+  }
 }
 
 function textOf(piece: Uint8Array): string {
