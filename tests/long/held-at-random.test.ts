@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { listHeld } from "../../daemon/home/held-store.ts";
-import { exchangeMemories, MemoryMachine } from "../support/memory-machines.ts";
+import { exchangeKept } from "../support/keeper-machine.ts";
+import { MemoryMachine } from "../support/memory-machines.ts";
 import { PLANTED } from "../support/planted-secrets.ts";
 import { pick, seededRandom } from "../support/random.ts";
 
@@ -100,7 +101,7 @@ class Walk {
     await this.b.look();
     this.b.save(name, `${this.b.read(name) ?? ""}- of others ${this.steps.length}\n`);
     await this.b.look();
-    await exchangeMemories(this.a, this.b);
+    await exchangeKept(this.a, this.b);
     await this.#look();
   }
 

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
-import { exchangeMemories, MemoryMachine, settleMemories } from "../support/memory-machines.ts";
+import { exchangeKept } from "../support/keeper-machine.ts";
+import { MemoryMachine, settleMemories } from "../support/memory-machines.ts";
 import { pick, seededRandom } from "../support/random.ts";
 
 const INDEX = "MEMORY.md";
@@ -82,7 +83,7 @@ for (const seed of [1, 2, 3, 4, 5, 6, 54]) {
           if (down.delete(machine)) await machine.begin();
           await machine.keeper.look();
         }
-        if (down.size === 0 && random() < 0.5) await exchangeMemories(a, b);
+        if (down.size === 0 && random() < 0.5) await exchangeKept(a, b);
         advance(Math.floor(random() * 9000));
       }
       for (const machine of down) await machine.begin();

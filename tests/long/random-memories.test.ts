@@ -1,7 +1,8 @@
 import { afterAll, expect, test } from "bun:test";
 import { rmSync } from "node:fs";
 import { createGitSandbox } from "../support/git-sandbox.ts";
-import { exchangeMemories, MemoryMachine } from "../support/memory-machines.ts";
+import { exchangeKept } from "../support/keeper-machine.ts";
+import { MemoryMachine } from "../support/memory-machines.ts";
 import { pick, seededRandom } from "../support/random.ts";
 import { SERENA } from "../support/serena-machines.ts";
 
@@ -129,7 +130,7 @@ for (const seed of [1, 2, 3, 4]) {
             );
             expect(failed).toEqual([]);
           }
-          await exchangeMemories(a, b);
+          await exchangeKept(a, b);
         }
       } finally {
         for (const machine of [a, b]) await machine.remove();

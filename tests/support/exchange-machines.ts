@@ -1,4 +1,5 @@
 import { expect } from "bun:test";
+import { isOver } from "../../shared/replica/conflicts/over-conflict.ts";
 import type { FollowedMachine } from "./followed-machines.ts";
 import { waitFor } from "./wait-for.ts";
 
@@ -46,4 +47,17 @@ export async function toldTexts([a, b]: readonly [FollowedMachine, FollowedMachi
   expect(await b.listed()).toEqual(listed);
   const all = (await a.conflicts()).filter(({ id }) => listed.includes(id));
   return all.map(({ versions }) => versions.map(({ text }) => text));
+}
+
+/** The texts of the conflicts that are not over, the same on all of these machines. */
+export async function toldBy(machines: readonly FollowedMachine[]): Promise<string[][]> {
+  const each = await Promise.all(
+    machines.map(async (machine) => {
+      const content = await machine.doc();
+      const open = (await machine.conflicts()).filter((record) => !isOver(record, content));
+      return open.map(({ versions }) => versions.map(({ text }) => text)).sort();
+    }),
+  );
+  for (const other of each) expect(other).toEqual(each[0] as string[][]);
+  return each[0] ?? [];
 }

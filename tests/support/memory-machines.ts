@@ -11,7 +11,6 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, relative, sep } from "node:path";
-import * as Y from "yjs";
 import {
   AUTO_MEMORY,
   AutoMemoryFolders,
@@ -27,12 +26,10 @@ import type { FolderMode } from "../../daemon/home/folder-switches.ts";
 import type { Link } from "../../daemon/home/links.ts";
 import { LOCAL_ACCOUNT } from "../../daemon/home/local-account.ts";
 import { settleMemoryFile } from "../../daemon/home/memory-files.ts";
-import type { DaemonTables } from "../../daemon/home/tables.ts";
 import { silentLog } from "../../shared/log.ts";
-import { listRevisions } from "../../shared/replica/history/revisions.ts";
-import type { ReplicaStore } from "../../shared/replica/store/store.ts";
 import { createDrivenWorld, type DrivenWorld } from "./driven-world.ts";
 import { openTestReplica } from "./empty-home.ts";
+import { KeeperMachine, settleKept } from "./keeper-machine.ts";
 import { type Life, mortalStore } from "./mortal-store.ts";
 import { projectId } from "./project-id.ts";
 import { remembering } from "./remembered-git.ts";
@@ -60,13 +57,12 @@ const AUTO_MEMORY_FORMAT: TestedFormat = {
 };
 
 /** A machine with an assistant's folders, a linked project and a replica, without a daemon. */
-export class MemoryMachine {
+export class MemoryMachine extends KeeperMachine {
   readonly folder: string;
   readonly config: string;
   readonly project: string;
   links: Link[];
   mode: FolderMode = "write";
-  store!: ReplicaStore<DaemonTables>;
   keeper!: MemoryKeeper;
   readonly world: DrivenWorld;
   /** How often git was run. */
@@ -80,6 +76,7 @@ export class MemoryMachine {
     readonly name: string,
     readonly tested: TestedFormat,
   ) {
+    super(ADDRESS);
     this.folder = realpathSync(mkdtempSync(join(tmpdir(), "memsync-memories-")));
     this.config = join(this.folder, ".claude");
     this.project = join(this.folder, "shop");
@@ -229,21 +226,7 @@ export class MemoryMachine {
 
   /** Every former value of a file that the history keeps. */
   async history(name: string): Promise<string[]> {
-    const id = await this.store.write(async (context) => (await context.open(ADDRESS)).id);
-    const asked = { kind: "memory", key: this.keyOf(name) } as const;
-    return (await listRevisions(this.store.reader, id, asked)).flatMap(({ value }) => value ?? []);
-  }
-
-  async update(): Promise<Uint8Array> {
-    return await this.store.write(async (context) => {
-      return Y.encodeStateAsUpdate((await context.open(ADDRESS)).document.ydoc);
-    });
-  }
-
-  async apply(update: Uint8Array): Promise<void> {
-    await this.store.write(async (context) => {
-      (await context.open(ADDRESS)).applyUpdate(update);
-    });
+    return await this.pastValues(this.keyOf(name));
   }
 }
 
@@ -257,19 +240,7 @@ function listed(folder: string): string[] {
   return names.sort();
 }
 
-/** Gives each machine what the others have. */
-export async function exchangeMemories(...machines: readonly MemoryMachine[]): Promise<void> {
-  for (const from of machines) {
-    const update = await from.update();
-    for (const to of machines) if (to !== from) await to.apply(update);
-  }
-}
-
 /** Exchanges and looks until nothing is left to do. */
 export async function settleMemories(...machines: readonly MemoryMachine[]): Promise<void> {
-  for (let round = 0; round < 6; round++) {
-    for (const machine of machines) await machine.look();
-    await exchangeMemories(...machines);
-  }
-  for (const machine of machines) await machine.look();
+  await settleKept(machines, 6);
 }

@@ -10,7 +10,6 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import * as Y from "yjs";
 import { standingVersions } from "../../daemon/assistants/personal/personal-document.ts";
 import { PersonalKeeper } from "../../daemon/assistants/personal/personal-keeper.ts";
 import { createGit } from "../../daemon/git/run-git.ts";
@@ -24,14 +23,12 @@ import {
   settlePersonalFile,
 } from "../../daemon/home/personal-files.ts";
 import { PERSONAL_KEY } from "../../daemon/home/personal-mark.ts";
-import type { DaemonTables } from "../../daemon/home/tables.ts";
 import { putItem } from "../../daemon/plain/plain-store.ts";
 import { silentLog } from "../../shared/log.ts";
 import { userDocument } from "../../shared/replica/document/address.ts";
-import { listRevisions } from "../../shared/replica/history/revisions.ts";
-import type { ReplicaStore } from "../../shared/replica/store/store.ts";
 import { createDrivenWorld, type DrivenWorld } from "./driven-world.ts";
 import { openTestReplica } from "./empty-home.ts";
+import { KeeperMachine, settleKept } from "./keeper-machine.ts";
 import { remembering } from "./remembered-git.ts";
 
 const ADDRESS = userDocument(LOCAL_ACCOUNT, LOCAL_USER);
@@ -39,14 +36,14 @@ const ADDRESS = userDocument(LOCAL_ACCOUNT, LOCAL_USER);
 const LATER = Date.parse("2030-01-01T00:00:00Z");
 
 /** A machine of one user with files of assistants and a replica, without a daemon. */
-export class PersonalMachine {
+export class PersonalMachine extends KeeperMachine {
   readonly folder: string;
-  store!: ReplicaStore<DaemonTables>;
   keeper!: PersonalKeeper;
   readonly world: DrivenWorld;
   readonly #heard = new Set<(name: string, cameOrWent: boolean) => void>();
 
   private constructor(readonly name: string) {
+    super(ADDRESS);
     this.folder = realpathSync(mkdtempSync(join(tmpdir(), "memsync-personal-")));
     this.world = createDrivenWorld(name);
     this.world.setClockBy(LATER - this.world.now());
@@ -208,39 +205,13 @@ export class PersonalMachine {
 
   /** Every former value that the history keeps. */
   async history(): Promise<string[]> {
-    const id = await this.store.write(async (context) => (await context.open(ADDRESS)).id);
-    const asked = { kind: "memory", key: PERSONAL_KEY } as const;
-    return (await listRevisions(this.store.reader, id, asked)).flatMap(({ value }) => value ?? []);
-  }
-
-  async update(): Promise<Uint8Array> {
-    return await this.store.write(async (context) => {
-      return Y.encodeStateAsUpdate((await context.open(ADDRESS)).document.ydoc);
-    });
-  }
-
-  async apply(update: Uint8Array): Promise<void> {
-    await this.store.write(async (context) => {
-      (await context.open(ADDRESS)).applyUpdate(update);
-    });
+    return await this.pastValues(PERSONAL_KEY);
   }
 }
 
 const BODY = /(<!-- memsync:personal begin[^\n]*\n)([\s\S]*?)(<!-- memsync:personal end -->)/;
 
-/** Gives each machine what the others have. */
-export async function exchangePersonal(...machines: readonly PersonalMachine[]): Promise<void> {
-  for (const from of machines) {
-    const update = await from.update();
-    for (const to of machines) if (to !== from) await to.apply(update);
-  }
-}
-
 /** Exchanges and looks until nothing is left to do. */
 export async function settlePersonal(...machines: readonly PersonalMachine[]): Promise<void> {
-  for (let round = 0; round < 4; round++) {
-    for (const machine of machines) await machine.look();
-    await exchangePersonal(...machines);
-  }
-  for (const machine of machines) await machine.look();
+  await settleKept(machines, 4);
 }

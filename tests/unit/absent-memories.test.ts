@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
-import { exchangeMemories, MemoryMachine, settleMemories } from "../support/memory-machines.ts";
+import { exchangeKept } from "../support/keeper-machine.ts";
+import { MemoryMachine, settleMemories } from "../support/memory-machines.ts";
 
 let a: MemoryMachine;
 let b: MemoryMachine;
@@ -17,7 +18,7 @@ test("a file that was empty from the first gets what others have, unless it is b
   b.save("MEMORY.md", "- [one](one.md) - one\n- [two](two.md) - two\n");
   for (const name of ["one.md", "two.md"]) b.save(name, `of ${name}\n`);
   await b.look();
-  await exchangeMemories(a, b);
+  await exchangeKept(a, b);
   await a.look();
   a.save("two.md", "own\n");
   expect([a.read("MEMORY.md"), a.read("one.md")]).toEqual(["", ""]);

@@ -2,13 +2,13 @@ import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test
 import { existsSync, symlinkSync, unlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { exchange } from "../support/exchange-machines.ts";
-import { FollowedClones } from "../support/followed-clones.ts";
+import type { FollowedClones } from "../support/followed-clones.ts";
+import { openFolders, TEXT } from "../support/followed-guide.ts";
 import type { FollowedMachine } from "../support/followed-machines.ts";
 
 setDefaultTimeout(60_000);
 
 const GEMINI = "GEMINI.md";
-const TEXT = "# Guide\n\nBuild with make.\n\nTest with make test.\n\nShip with make ship.\n";
 const ALSO = { also: [GEMINI] };
 
 let lab: FollowedClones;
@@ -16,9 +16,7 @@ let a: FollowedMachine;
 let b: FollowedMachine;
 
 beforeEach(async () => {
-  lab = new FollowedClones();
-  a = await lab.folder("a");
-  b = await lab.folder("b");
+  ({ lab, a, b } = await openFolders());
 });
 afterEach(() => lab.end());
 

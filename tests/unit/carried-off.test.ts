@@ -1,8 +1,6 @@
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
-import { isOver } from "../../shared/replica/conflicts/over-conflict.ts";
-import { exchange, exchangeOverService } from "../support/exchange-machines.ts";
+import { exchange, exchangeOverService, toldBy } from "../support/exchange-machines.ts";
 import { FollowedFolders } from "../support/followed-folders.ts";
-import type { FollowedMachine } from "../support/followed-machines.ts";
 
 // Generous, for machines that do other things besides.
 setDefaultTimeout(60_000);
@@ -23,19 +21,6 @@ beforeEach(() => {
 });
 
 afterEach(() => lab.end());
-
-/** The texts of what a machine tells, the same on all of these. */
-async function toldBy(machines: readonly FollowedMachine[]): Promise<string[][]> {
-  const each = await Promise.all(
-    machines.map(async (machine) => {
-      const content = await machine.doc();
-      const open = (await machine.conflicts()).filter((record) => !isOver(record, content));
-      return open.map(({ versions }) => versions.map(({ text }) => text)).sort();
-    }),
-  );
-  for (const other of each) expect(other).toEqual(each[0] as string[][]);
-  return each[0] ?? [];
-}
 
 /** Two machines that both have the line: for long, or since it came into the file of the second. */
 async function having(age: "old" | "fresh") {

@@ -2,7 +2,8 @@ import { afterEach, beforeEach, expect, test } from "bun:test";
 import { join } from "node:path";
 import { settleLine } from "../../daemon/files/arrivals/told-lines.ts";
 import { listToldOfFiles } from "../../daemon/reading/told-files.ts";
-import { exchangeMemories, MemoryMachine, settleMemories } from "../support/memory-machines.ts";
+import { exchangeKept } from "../support/keeper-machine.ts";
+import { MemoryMachine, settleMemories } from "../support/memory-machines.ts";
 
 const INDEX = "MEMORY.md";
 const FIRST = "# Memory\n\n- [One](one.md)\n";
@@ -34,7 +35,7 @@ async function passMinute(): Promise<void> {
 
 async function lookAround(): Promise<void> {
   for (const machine of [a, b]) await machine.keeper.look();
-  await exchangeMemories(a, b);
+  await exchangeKept(a, b);
   for (const machine of [a, b]) await machine.keeper.look();
 }
 

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { settleMemoryFile } from "../../daemon/home/memory-files.ts";
-import { exchangeMemories, MemoryMachine, settleMemories } from "../support/memory-machines.ts";
+import { exchangeKept } from "../support/keeper-machine.ts";
+import { MemoryMachine, settleMemories } from "../support/memory-machines.ts";
 
 let a: MemoryMachine;
 let b: MemoryMachine;
@@ -31,7 +32,7 @@ test("a deletion beside a conflict takes all versions of it, and none where one 
   b.save("later.md", "later by b\n");
   await b.look();
   await a.store.write(({ db }) => settleMemoryFile(db, { ...asked, name: "later.md" }, "delete"));
-  await exchangeMemories(a, b);
+  await exchangeKept(a, b);
   await a.settle("edited.md", "delete");
   await settleMemories(a, b);
   for (const each of [a, b]) {

@@ -1,9 +1,7 @@
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
-import { isOver } from "../../shared/replica/conflicts/over-conflict.ts";
-import { exchange, exchangeOverService } from "../support/exchange-machines.ts";
+import { exchange, exchangeOverService, toldBy } from "../support/exchange-machines.ts";
 import { FILE, FollowedClones } from "../support/followed-clones.ts";
 import { FollowedFolders } from "../support/followed-folders.ts";
-import type { FollowedMachine } from "../support/followed-machines.ts";
 
 // Generous, for machines that do other things besides.
 setDefaultTimeout(60_000);
@@ -37,19 +35,6 @@ async function startFresh() {
   for (const each of [a, b]) await each.acknowledge();
   await b.pass(4000);
   return { a, b };
-}
-
-/** The texts of what a machine tells, the same on all of these. */
-async function toldBy(machines: readonly FollowedMachine[]): Promise<string[][]> {
-  const each = await Promise.all(
-    machines.map(async (machine) => {
-      const content = await machine.doc();
-      const open = (await machine.conflicts()).filter((record) => !isOver(record, content));
-      return open.map(({ versions }) => versions.map(({ text }) => text)).sort();
-    }),
-  );
-  for (const other of each) expect(other).toEqual(each[0] as string[][]);
-  return each[0] ?? [];
 }
 
 /** What the two make of the line, the second less than a minute after it came: what is told. */

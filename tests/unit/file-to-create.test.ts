@@ -3,15 +3,12 @@ import { existsSync, readdirSync } from "node:fs";
 import { mkdir, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { exchange } from "../support/exchange-machines.ts";
-import { FollowedClones } from "../support/followed-clones.ts";
+import { FILE, type FollowedClones } from "../support/followed-clones.ts";
+import { EDITED, OTHER, openFolders, TEXT } from "../support/followed-guide.ts";
 import type { FollowedMachine } from "../support/followed-machines.ts";
 
 setDefaultTimeout(60_000);
 
-const FILE = "CLAUDE.md";
-const OTHER = "AGENTS.md";
-const TEXT = "# Guide\n\nBuild with make.\n\nTest with make test.\n\nShip with make ship.\n";
-const EDITED = TEXT.replace("make ship", "make release");
 const INNER = join(".claude", FILE);
 
 /** What may stand where a folder is to be made, and nothing is to be created behind. */
@@ -30,9 +27,7 @@ let a: FollowedMachine;
 let b: FollowedMachine;
 
 beforeEach(async () => {
-  lab = new FollowedClones();
-  a = await lab.folder("a");
-  b = await lab.folder("b");
+  ({ lab, a, b } = await openFolders());
 });
 
 afterEach(() => lab.end());

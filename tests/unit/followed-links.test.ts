@@ -11,16 +11,19 @@ import {
 import { readFile, symlink, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { exchange } from "../support/exchange-machines.ts";
-import { FollowedClones, followText } from "../support/followed-clones.ts";
+import { FILE, type FollowedClones } from "../support/followed-clones.ts";
+import {
+  EDITED,
+  expectAll,
+  followGuide,
+  OTHER,
+  openFolders,
+  POINTER,
+  TEXT,
+} from "../support/followed-guide.ts";
 import type { FollowedMachine } from "../support/followed-machines.ts";
 
 setDefaultTimeout(60_000);
-
-const FILE = "CLAUDE.md";
-const OTHER = "AGENTS.md";
-const TEXT = "# Guide\n\nBuild with make.\n\nTest with make test.\n\nShip with make ship.\n";
-const EDITED = TEXT.replace("make ship", "make release");
-const POINTER = "@AGENTS.md\n";
 
 let lab: FollowedClones;
 /** A folder whose file is followed both ways, and another machine of the project. */
@@ -28,26 +31,13 @@ let a: FollowedMachine;
 let b: FollowedMachine;
 
 beforeEach(async () => {
-  lab = new FollowedClones();
-  a = await lab.folder("a");
-  b = await lab.folder("b");
+  ({ lab, a, b } = await openFolders());
 });
 
 afterEach(() => lab.end());
 
 function at({ dir }: FollowedMachine, name: string): string {
   return join(dir, name);
-}
-
-/** Both follow a text, in a file of this name on a. */
-async function start(name = FILE): Promise<void> {
-  await followText({ a, b }, { name, text: TEXT });
-}
-
-/** Neither has anything twice, or lost. */
-async function expectAll(text: string): Promise<void> {
-  await exchange([a, b]);
-  expect([await a.doc(), await b.doc(), b.file()]).toEqual([text, text, text]);
 }
 
 test("a symbolic link to another file of the folder stands for that file, which is written", async () => {
@@ -64,7 +54,7 @@ test("a symbolic link to another file of the folder stands for that file, which 
   expect(await readFile(at(a, OTHER), "utf8")).toBe(EDITED);
   expect(readlinkSync(at(a, FILE))).toBe(OTHER);
   await a.save(`${EDITED}\nOf a.\n`, OTHER);
-  await expectAll(`${EDITED}\nOf a.\n`);
+  await expectAll({ a, b }, `${EDITED}\nOf a.\n`);
   expect(lstatSync(at(a, FILE)).isSymbolicLink()).toBe(true);
 });
 
@@ -151,10 +141,10 @@ for (const target of [OTHER, "guide.md"]) {
       expect(a.status).toMatchObject({ path: FILE, state: "followed" });
       expect(a.beside).toEqual(target === OTHER ? [OTHER] : []);
       expect(a.file(target)).toBe(TEXT);
-      await expectAll(EDITED);
+      await expectAll({ a, b }, EDITED);
       await a.save(`${EDITED}\nOf a.\n`);
       await a.save("My diary.\n", target);
-      await expectAll(`${EDITED}\nOf a.\n`);
+      await expectAll({ a, b }, `${EDITED}\nOf a.\n`);
       expect(await a.conflicts()).toEqual([]);
     });
   }
@@ -297,7 +287,7 @@ test("a symbolic link to nothing yet has its target made, where that is agreed",
 });
 
 test("a symbolic link to nothing is not called another file that is there", async () => {
-  await start(OTHER);
+  await followGuide({ a, b }, OTHER);
   for (const target of ["nowhere.md", lab.git.path("nowhere.md")]) {
     await symlink(target, at(a, FILE));
     await a.settle();
@@ -312,18 +302,18 @@ test("a symbolic link to nothing is not called another file that is there", asyn
 });
 
 test("a symbolic link that takes the place of the file goes on with the text it leads to", async () => {
-  await start();
+  await followGuide({ a, b });
   renameSync(at(a, FILE), at(a, OTHER));
   await symlink(OTHER, at(a, FILE));
   await a.settle();
   expect(a.status).toMatchObject({ path: OTHER, state: "followed" });
   await a.save(EDITED, OTHER);
-  await expectAll(EDITED);
+  await expectAll({ a, b }, EDITED);
   expect(await a.conflicts()).toEqual([]);
 });
 
 test("a symbolic link to a text that stood beside it keeps what the document has, and that is told", async () => {
-  await start();
+  await followGuide({ a, b });
   await a.save("# Agents\n\nAsk first.\n", OTHER);
   rmSync(at(a, FILE));
   await symlink(OTHER, at(a, FILE));

@@ -3,16 +3,19 @@ import { existsSync, linkSync, mkdirSync, renameSync, rmSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { exchange } from "../support/exchange-machines.ts";
-import { FollowedClones, followText } from "../support/followed-clones.ts";
+import { FILE, type FollowedClones } from "../support/followed-clones.ts";
+import {
+  EDITED,
+  expectAll,
+  followGuide,
+  OTHER,
+  openFolders,
+  POINTER,
+  TEXT,
+} from "../support/followed-guide.ts";
 import type { FollowedMachine } from "../support/followed-machines.ts";
 
 setDefaultTimeout(60_000);
-
-const FILE = "CLAUDE.md";
-const OTHER = "AGENTS.md";
-const TEXT = "# Guide\n\nBuild with make.\n\nTest with make test.\n\nShip with make ship.\n";
-const EDITED = TEXT.replace("make ship", "make release");
-const POINTER = "@AGENTS.md\n";
 
 let lab: FollowedClones;
 /** A folder whose file is followed both ways, and another machine of the project. */
@@ -20,26 +23,13 @@ let a: FollowedMachine;
 let b: FollowedMachine;
 
 beforeEach(async () => {
-  lab = new FollowedClones();
-  a = await lab.folder("a");
-  b = await lab.folder("b");
+  ({ lab, a, b } = await openFolders());
 });
 
 afterEach(() => lab.end());
 
 function at({ dir }: FollowedMachine, name: string): string {
   return join(dir, name);
-}
-
-/** Both follow a text, in a file of this name on a. */
-async function start(name = FILE): Promise<void> {
-  await followText({ a, b }, { name, text: TEXT });
-}
-
-/** Neither has anything twice, or lost. */
-async function expectAll(text: string): Promise<void> {
-  await exchange([a, b]);
-  expect([await a.doc(), await b.doc(), b.file()]).toEqual([text, text, text]);
 }
 
 describe("a second file", () => {
@@ -53,24 +43,24 @@ describe("a second file", () => {
       [OTHER, FILE],
     ] as const) {
       test(`${what} changes nothing: ${second} beside ${first}`, async () => {
-        await start(first);
+        await followGuide({ a, b }, first);
         await a.save(text, second);
         expect(a.status).toMatchObject({ path: first, state: "followed" });
         expect(a.beside).toEqual([second]);
-        await expectAll(TEXT);
+        await expectAll({ a, b }, TEXT);
         await a.save(EDITED, first);
-        await expectAll(EDITED);
+        await expectAll({ a, b }, EDITED);
         expect(a.file(second)).toBe(text);
         rmSync(at(a, second));
         await a.settleAfterGrace();
         expect(a.beside).toEqual([]);
-        await expectAll(EDITED);
+        await expectAll({ a, b }, EDITED);
       });
     }
   }
 
   test("a second file that meets a document says who wrote what the document has beyond it", async () => {
-    await start();
+    await followGuide({ a, b });
     const c = await lab.folder("c");
     await writeFile(at(c, OTHER), "# Agents\n\nAsk first.\n");
     await c.receive(a);
@@ -107,7 +97,7 @@ describe("a second file", () => {
   });
 
   test("a second file of which the document has the text counts, on a machine that comes later", async () => {
-    await start(OTHER);
+    await followGuide({ a, b }, OTHER);
     const c = await lab.folder("c");
     await writeFile(at(c, FILE), "# Claude\n\nSee AGENTS.md.\n");
     await writeFile(at(c, OTHER), EDITED);
@@ -126,18 +116,18 @@ describe("a second file", () => {
   });
 
   test("a second file does not take the place of one that is deleted, unless it holds the same", async () => {
-    await start();
+    await followGuide({ a, b });
     await a.save("# Agents\n\nAsk first.\n", OTHER);
     rmSync(at(a, FILE));
     await a.settleAfterGrace();
     expect(a.status.note).toContain("is gone, which deletes nothing elsewhere");
     expect(a.beside).toEqual([OTHER]);
-    await expectAll(TEXT);
+    await expectAll({ a, b }, TEXT);
     await a.save(TEXT, OTHER);
     await a.settleAfterGrace();
     expect(a.status).toMatchObject({ path: OTHER, state: "followed" });
     await a.save(EDITED, OTHER);
-    await expectAll(EDITED);
+    await expectAll({ a, b }, EDITED);
   });
 });
 
@@ -148,7 +138,7 @@ describe("a file that is renamed", () => {
     [FILE, ".claude/CLAUDE.md"],
   ] as const) {
     test(`a file that is renamed and edited at once is an edit under its new name: ${from} to ${to}`, async () => {
-      await start(from);
+      await followGuide({ a, b }, from);
       mkdirSync(at(a, ".claude"), { recursive: true });
       renameSync(at(a, from), at(a, to));
       await writeFile(at(a, to), EDITED);
@@ -156,7 +146,7 @@ describe("a file that is renamed", () => {
       expect(a.status.state).toBe("waiting");
       await a.settleAfterGrace();
       expect(a.status).toMatchObject({ path: to, state: "followed" });
-      await expectAll(EDITED);
+      await expectAll({ a, b }, EDITED);
       expect(await a.conflicts()).toEqual([]);
       expect(existsSync(at(a, from))).toBe(false);
       await b.pass(120_000);
@@ -167,7 +157,7 @@ describe("a file that is renamed", () => {
   }
 
   test("while no daemon runs, and edited, is the same", async () => {
-    await start();
+    await followGuide({ a, b });
     await a.stop();
     renameSync(at(a, FILE), at(a, OTHER));
     await writeFile(at(a, OTHER), EDITED);
@@ -175,11 +165,11 @@ describe("a file that is renamed", () => {
     await a.follow();
     await a.settleAfterGrace();
     expect(a.status).toMatchObject({ path: OTHER, state: "followed" });
-    await expectAll(EDITED);
+    await expectAll({ a, b }, EDITED);
   });
 
   test("a file that is renamed and has another text keeps what the document has, and that is told", async () => {
-    await start();
+    await followGuide({ a, b });
     rmSync(at(a, FILE));
     await writeFile(at(a, OTHER), "# Agents\n\nAsk first.\n");
     await a.settleAfterGrace();
@@ -194,35 +184,35 @@ describe("a file that is renamed", () => {
   });
 
   test("a file that is renamed and leaves a word of where it went is followed there", async () => {
-    await start();
+    await followGuide({ a, b });
     renameSync(at(a, FILE), at(a, OTHER));
     await a.save(POINTER);
     expect(a.status).toMatchObject({ path: OTHER, state: "followed" });
     expect(a.beside).toEqual([]);
-    await expectAll(TEXT);
+    await expectAll({ a, b }, TEXT);
     expect(a.file()).toBe(POINTER);
     await a.save(EDITED, OTHER);
-    await expectAll(EDITED);
+    await expectAll({ a, b }, EDITED);
   });
 
   test("a file that is renamed by a copy, after which it refers to that, is followed there", async () => {
-    await start();
+    await followGuide({ a, b });
     await a.save(TEXT, OTHER);
     await a.save(POINTER);
     expect(a.status).toMatchObject({ path: OTHER, state: "followed" });
-    await expectAll(TEXT);
+    await expectAll({ a, b }, TEXT);
   });
 
   test("a file that is renamed and written anew under its old name is an edit there, when that is the same text", async () => {
-    await start();
+    await followGuide({ a, b });
     await a.save(TEXT, OTHER);
     await a.save(EDITED);
     expect(a.status).toMatchObject({ path: FILE, state: "followed" });
-    await expectAll(EDITED);
+    await expectAll({ a, b }, EDITED);
   });
 
   test("a file that is renamed to one of two new names is asked about", async () => {
-    await start();
+    await followGuide({ a, b });
     rmSync(at(a, FILE));
     mkdirSync(at(a, ".claude"));
     await writeFile(at(a, ".claude/CLAUDE.md"), EDITED);
@@ -230,7 +220,7 @@ describe("a file that is renamed", () => {
     await a.settleAfterGrace();
     expect(a.status.note).toContain("is gone");
     expect(a.beside).toEqual([".claude/CLAUDE.md", OTHER]);
-    await expectAll(TEXT);
+    await expectAll({ a, b }, TEXT);
   });
 });
 

@@ -1,7 +1,8 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { apartFolders } from "../../cli/views/memory-folders-view.ts";
 import { memoryFoldersStatus } from "../../daemon/status/memory-status.ts";
-import { exchangeMemories, MemoryMachine } from "../support/memory-machines.ts";
+import { exchangeKept } from "../support/keeper-machine.ts";
+import { MemoryMachine } from "../support/memory-machines.ts";
 
 let a: MemoryMachine;
 let b: MemoryMachine;
@@ -25,7 +26,7 @@ test("what comes from elsewhere fills no folder over the files that are read", a
   b.save("MEMORY.md", "- [b0](b0.md) - of ben\n");
   await a.look();
   await b.look();
-  await exchangeMemories(a, b);
+  await exchangeKept(a, b);
   await a.look();
   expect(a.files()).toHaveLength(1000);
   expect(a.read("MEMORY.md")).toContain("b0.md");

@@ -12,12 +12,8 @@ import type { ProjectId } from "../../shared/ids.ts";
 import { exchange } from "../support/exchange-machines.ts";
 import { FollowedClones } from "../support/followed-clones.ts";
 import type { FollowedMachine } from "../support/followed-machines.ts";
-import {
-  exchangeMemories,
-  MEMORY_PROJECT,
-  MemoryMachine,
-  settleMemories,
-} from "../support/memory-machines.ts";
+import { exchangeKept } from "../support/keeper-machine.ts";
+import { MEMORY_PROJECT, MemoryMachine, settleMemories } from "../support/memory-machines.ts";
 
 setDefaultTimeout(60_000);
 
@@ -190,7 +186,7 @@ test("a topic that is named stays here, and none that came from elsewhere is wri
   });
   // It was deleted elsewhere; nothing is asked about a file that stays here.
   await two.writeMemory("auto-memory/open.md", undefined);
-  await exchangeMemories(one, two);
+  await exchangeKept(one, two);
   await one.look();
   expect(one.read("open.md")).toBe("changed\n");
   expect(one.keeper.status).toMatchObject([{ asked: [] }]);

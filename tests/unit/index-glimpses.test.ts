@@ -1,7 +1,8 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { exchangeMemories, MemoryMachine, settleMemories } from "../support/memory-machines.ts";
+import { exchangeKept } from "../support/keeper-machine.ts";
+import { MemoryMachine, settleMemories } from "../support/memory-machines.ts";
 import { waitFor } from "../support/wait-for.ts";
 
 const INDEX = "MEMORY.md";
@@ -155,7 +156,7 @@ test("a save that a look takes and writes over is taken once, however late the s
   await settleMemories(a, b);
   b.save(INDEX, `${FIRST}- of ben\n`);
   await b.look();
-  await exchangeMemories(a, b);
+  await exchangeKept(a, b);
   await a.saveHeardLate(INDEX, FIRST.replace("- [Two](two.md)\n", "- of anna\n"));
   const merged = a.read(INDEX);
   expect(merged).toContain("- of ben\n");

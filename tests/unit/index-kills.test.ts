@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
-import { exchangeMemories, MemoryMachine, settleMemories } from "../support/memory-machines.ts";
+import { exchangeKept } from "../support/keeper-machine.ts";
+import { MemoryMachine, settleMemories } from "../support/memory-machines.ts";
 
 const INDEX = "MEMORY.md";
 const FIRST = "# Memory\n\n- [One](one.md)\n- [Two](two.md)\n";
@@ -25,7 +26,7 @@ function advance(milliseconds: number): void {
 async function bring(line: string): Promise<void> {
   b.save(INDEX, `${b.read(INDEX)}${line}\n`);
   await b.look();
-  await exchangeMemories(a, b);
+  await exchangeKept(a, b);
   await a.keeper.look();
   expect(a.read(INDEX)).toContain(line);
 }

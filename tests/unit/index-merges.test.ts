@@ -1,12 +1,8 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { LOCAL_ACCOUNT } from "../../daemon/home/local-account.ts";
 import { MADE_OF_PREFIX } from "../../shared/replica/document/own-metadata.ts";
-import {
-  exchangeMemories,
-  MEMORY_PROJECT,
-  MemoryMachine,
-  settleMemories,
-} from "../support/memory-machines.ts";
+import { exchangeKept } from "../support/keeper-machine.ts";
+import { MEMORY_PROJECT, MemoryMachine, settleMemories } from "../support/memory-machines.ts";
 
 const INDEX = "MEMORY.md";
 const ONE = "- [One](one.md)\n";
@@ -174,7 +170,7 @@ test("indexes that were made of nothing that both know keep all lines of both", 
   e.save(INDEX, `# Memory\n\n${TWO}`);
   await d.look();
   await e.look();
-  await exchangeMemories(d, e);
+  await exchangeKept(d, e);
   await settleMemories(d, e);
   for (const line of [ONE, TWO]) {
     expect(d.read(INDEX)).toContain(line);

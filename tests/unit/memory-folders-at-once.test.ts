@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
-import { exchangeMemories, MemoryMachine, settleMemories } from "../support/memory-machines.ts";
+import { exchangeKept } from "../support/keeper-machine.ts";
+import { MemoryMachine, settleMemories } from "../support/memory-machines.ts";
 import { pick, seededRandom } from "../support/random.ts";
 
 /** Each of them found a mistake once. */
@@ -30,7 +31,7 @@ class Story {
     else if (kind < 0.75) this.#drop(machine, pick(this.random, [...TOPICS, INDEX]));
     else if (kind < 0.8) await this.#restart(machine);
     else if (kind < 0.9) await machine.look();
-    else await exchangeMemories(machine, other);
+    else await exchangeKept(machine, other);
   }
 
   /** As an assistant does: it reads the file, and writes all of it with one line more. */

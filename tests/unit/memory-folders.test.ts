@@ -11,12 +11,8 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { slugOf } from "../../daemon/assistants/claude-code/memory-folders.ts";
-import {
-  exchangeMemories,
-  MEMORY_PROJECT,
-  MemoryMachine,
-  settleMemories,
-} from "../support/memory-machines.ts";
+import { exchangeKept } from "../support/keeper-machine.ts";
+import { MEMORY_PROJECT, MemoryMachine, settleMemories } from "../support/memory-machines.ts";
 import { PLANTED } from "../support/planted-secrets.ts";
 import { memoryChanges } from "../support/real-data.ts";
 
@@ -103,7 +99,7 @@ test("what a stale save took away stays, though others have written as well", as
   await b.look();
   a.save("MEMORY.md", `${index}- [Two](two.md)\n`);
   await a.keeper.look();
-  await exchangeMemories(a, b);
+  await exchangeKept(a, b);
   a.save("MEMORY.md", `${index}- [Three](three.md)\n`);
   await settleMemories(a, b);
   for (const name of ["zero", "one", "two", "three"]) {
@@ -117,7 +113,7 @@ test("a save over a text that others have changed meanwhile is an edit of what i
   await settleMemories(a, b);
   b.save("topic.md", "one\ntwo\nthree\nfour\n");
   await b.look();
-  await exchangeMemories(a, b);
+  await exchangeKept(a, b);
   a.save("topic.md", "zero\none\ntwo\nthree\n");
   await settleMemories(a, b);
   expect(a.read("topic.md")).toBe("zero\none\ntwo\nthree\nfour\n");
@@ -397,7 +393,7 @@ test("what was taken is known after a start, and what was saved meanwhile is an 
   b.save("one.md", "zero\none\n");
   await b.look();
   await a.begin();
-  await exchangeMemories(a, b);
+  await exchangeKept(a, b);
   await settleMemories(a, b);
   expect(a.read("one.md")).toBe("zero\none\ntwo\n");
   expect(b.read("one.md")).toBe("zero\none\ntwo\n");

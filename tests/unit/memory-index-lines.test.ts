@@ -2,7 +2,8 @@ import { afterEach, beforeEach, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { isNamedIn } from "../../daemon/assistants/memory-folders/index-lines.ts";
-import { exchangeMemories, MemoryMachine, settleMemories } from "../support/memory-machines.ts";
+import { exchangeKept } from "../support/keeper-machine.ts";
+import { MemoryMachine, settleMemories } from "../support/memory-machines.ts";
 
 const FLAT = "---\nname: Tests\ndescription: how to test\ntype: feedback\n---\n\nRun bun.\n";
 
@@ -23,7 +24,7 @@ test("a file that comes has its line at once, in its file alone for a minute", a
   await settleMemories(a, b);
   a.save("two.md", FLAT);
   await a.look();
-  await exchangeMemories(a, b);
+  await exchangeKept(a, b);
   await b.look();
   const made = "- [Tests](two.md) — how to test\n";
   expect([b.read("two.md"), b.read("MEMORY.md")]).toEqual([FLAT, `${index}${made}`]);
@@ -165,7 +166,7 @@ test("a line that others took out just before a save brought it back is told unt
   await b.look();
   b.save("MEMORY.md", without);
   await b.look();
-  await exchangeMemories(a, b);
+  await exchangeKept(a, b);
   await a.keeper.look();
   expect(a.read("MEMORY.md")).toBe(without);
   a.save("MEMORY.md", `${index}- [Three](three.md)\n`);
@@ -191,7 +192,7 @@ test("what no look found a minute later is unseen after a restart, whenever it w
     const before = b.read("MEMORY.md") ?? "";
     a.save("MEMORY.md", `${a.read("MEMORY.md")}- [It](${name}.md)\n`);
     await a.look();
-    await exchangeMemories(a, b);
+    await exchangeKept(a, b);
     await b.keeper.look();
     expect(b.read("MEMORY.md")).toContain(`${name}.md`);
     if (name === "four") {
@@ -241,7 +242,7 @@ test("a topic that was deleted within the minute gets no line, and one that is r
   await settleMemories(a, b);
   const lookAround = async () => {
     await a.look();
-    await exchangeMemories(a, b);
+    await exchangeKept(a, b);
     await b.look();
   };
   a.save("three.md", "three\n");

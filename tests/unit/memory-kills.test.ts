@@ -3,7 +3,8 @@ import { readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { hashOf } from "../../daemon/disk/read-file.ts";
 import { putMemoryFile, readMemoryFiles } from "../../daemon/home/memory-files.ts";
-import { exchangeMemories, MemoryMachine, settleMemories } from "../support/memory-machines.ts";
+import { exchangeKept } from "../support/keeper-machine.ts";
+import { MemoryMachine, settleMemories } from "../support/memory-machines.ts";
 
 let a: MemoryMachine;
 let b: MemoryMachine;
@@ -22,7 +23,7 @@ test("after a kill in the middle of a write, what was written is no edit", async
   a.save("one.md", "two\n");
   a.save("new.md", "new\n");
   await a.look();
-  await exchangeMemories(a, b);
+  await exchangeKept(a, b);
   const known = (await readMemoryFiles(b.store.reader, b.memories)).get("one.md");
   const next = { hash: hashOf("two\n"), text: "two\n", seen: [] };
   // Noted and written, but the daemon never got to say so; then others wrote again.
@@ -32,7 +33,7 @@ test("after a kill in the middle of a write, what was written is no edit", async
   b.save("one.md", "two\n");
   a.save("one.md", "three\n");
   await a.look();
-  await exchangeMemories(a, b);
+  await exchangeKept(a, b);
   await settleMemories(a, b);
   expect(b.read("one.md")).toBe("three\n");
   expect(await b.values("one.md")).toEqual(["three\n"]);
@@ -46,7 +47,7 @@ test("a write in place that a kill interrupted is finished, and is nobody's edit
   await settleMemories(a, b);
   a.save("one.md", text);
   await a.look();
-  await exchangeMemories(a, b);
+  await exchangeKept(a, b);
   const known = (await readMemoryFiles(b.store.reader, b.memories)).get("one.md");
   const next = { hash: hashOf(text), text, seen: [] };
   await b.store.write(async ({ db }) => {

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { listConflicts } from "../../cli/local/local-conflicts.ts";
-import { exchangeMemories, MemoryMachine, settleMemories } from "../support/memory-machines.ts";
+import { exchangeKept } from "../support/keeper-machine.ts";
+import { MemoryMachine, settleMemories } from "../support/memory-machines.ts";
 import { SERENA } from "../support/serena-machines.ts";
 
 const TOPIC = "# Topic\n\na wrong fact\n";
@@ -43,7 +44,7 @@ for (const [kind, format] of [
     later();
     // As `cp -r` and a clone write it: with the time of now.
     third.save("topic.md", TOPIC);
-    await exchangeMemories(...all);
+    await exchangeKept(...all);
     await settleMemories(...all);
     for (const machine of all) expect(await machine.values("topic.md")).toEqual([TOPIC]);
     expect(await conflicts()).toEqual([["deletion"], ["deletion"], ["deletion"]]);

@@ -1,7 +1,8 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { allowHeld, listHeld } from "../../daemon/home/held-store.ts";
 import { applyAllowed } from "../../daemon/inbox/apply-allowed.ts";
-import { exchangePersonal, PersonalMachine, settlePersonal } from "../support/personal-machines.ts";
+import { exchangeKept } from "../support/keeper-machine.ts";
+import { PersonalMachine, settlePersonal } from "../support/personal-machines.ts";
 import { PLANTED } from "../support/planted-secrets.ts";
 
 let a: PersonalMachine;
@@ -21,7 +22,7 @@ async function pass(ms: number): Promise<void> {
   for (const machine of [a, b]) machine.world.advance(ms);
   for (let turn = 0; turn < 2; turn++) {
     for (const machine of [a, b]) await machine.keeper.look();
-    await exchangePersonal(a, b);
+    await exchangeKept(a, b);
     for (const machine of [a, b]) await machine.keeper.look();
   }
 }

@@ -4,7 +4,8 @@ import { PERSONAL_KEY } from "../../daemon/home/personal-mark.ts";
 import { explain } from "../../shared/reasons.ts";
 import { admitUpdate } from "../../shared/replica/admission/admit.ts";
 import { ReplicaDocument } from "../../shared/replica/document/document.ts";
-import { exchangePersonal, PersonalMachine, settlePersonal } from "../support/personal-machines.ts";
+import { exchangeKept } from "../support/keeper-machine.ts";
+import { PersonalMachine, settlePersonal } from "../support/personal-machines.ts";
 
 let a: PersonalMachine;
 let b: PersonalMachine;
@@ -117,7 +118,7 @@ test("of two that were written in one millisecond the one counts that `get` show
     b = await PersonalMachine.start("anna's desktop");
     await a.writeMemory(mine.value);
     await b.writeMemory(theirs.value);
-    await exchangePersonal(a, b);
+    await exchangeKept(a, b);
     await a.on("claude");
     await settlePersonal(a, b);
     expect(await a.standing()).toHaveLength(2);

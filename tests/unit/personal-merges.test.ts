@@ -2,7 +2,8 @@ import { afterEach, beforeEach, expect, test } from "bun:test";
 import { readMerges } from "../../daemon/assistants/personal/read-merges.ts";
 import { parseVersion } from "../../daemon/assistants/personal/version.ts";
 import { keepPersonalVersion } from "../../daemon/home/personal-versions.ts";
-import { exchangePersonal, PersonalMachine, settlePersonal } from "../support/personal-machines.ts";
+import { exchangeKept } from "../support/keeper-machine.ts";
+import { PersonalMachine, settlePersonal } from "../support/personal-machines.ts";
 
 let a: PersonalMachine;
 let b: PersonalMachine;
@@ -167,7 +168,7 @@ test("a save that had not seen one of two rules that met settles nothing", async
   const stale = a.file("claude");
   b.edit("codex", (text) => text.replace("to come", "always test first"));
   for (const machine of [a, b]) await machine.keeper.look();
-  await exchangePersonal(a, b);
+  await exchangeKept(a, b);
   for (const machine of [a, b]) await machine.keeper.look();
   expect(a.block("claude")).toContain("always test first\n");
   a.save("claude", stale.replace("end\n", "end\nmore\n"));

@@ -11,7 +11,8 @@ import {
 import { join } from "node:path";
 import { openReplica } from "../../daemon/home/open-replica.ts";
 import { listPersonalFiles, putPersonalFile } from "../../daemon/home/personal-files.ts";
-import { exchangePersonal, PersonalMachine, settlePersonal } from "../support/personal-machines.ts";
+import { exchangeKept } from "../support/keeper-machine.ts";
+import { PersonalMachine, settlePersonal } from "../support/personal-machines.ts";
 import { PLANTED } from "../support/planted-secrets.ts";
 import { seededRandom } from "../support/random.ts";
 
@@ -107,7 +108,7 @@ test("random edits around blocks and in them lose no line that nobody took out",
       });
     }
     if (random() < 0.5) await machine.keeper.look();
-    if (random() < 0.2) await exchangePersonal(a, b);
+    if (random() < 0.2) await exchangeKept(a, b);
   }
   await settlePersonal(a, b);
   const text = a.block("claude") ?? "";
@@ -196,7 +197,7 @@ test("an editor that had the file open before others' lines came takes none of t
   const open = a.file("claude");
   b.edit("codex", (text) => `${text}two\n`);
   await b.look();
-  await exchangePersonal(a, b);
+  await exchangeKept(a, b);
   await a.keeper.look();
   expect(a.block("claude")).toBe("one\ntwo\n");
   a.save("claude", open.replace("one\n", "one\nthree\n"));
@@ -217,7 +218,7 @@ test("a line that others took out just before a save brought it back is told unt
   const open = a.file("claude");
   b.edit("codex", (text) => text.replace("two\n", ""));
   await b.look();
-  await exchangePersonal(a, b);
+  await exchangeKept(a, b);
   await a.keeper.look();
   expect(a.block("claude")).toBe("one\n");
   a.save("claude", open.replace("one\n", "one\nthree\n"));
@@ -244,7 +245,7 @@ test("a line that is only like one that came stays beside it, and both are told 
     const before = b.file("codex");
     a.edit("claude", (text) => `${text}- use bun for ${word} the tests\n`);
     await a.look();
-    await exchangePersonal(a, b);
+    await exchangeKept(a, b);
     await b.keeper.look();
     expect(b.block("codex")).toContain(word);
     if (isRestarted) await b.end();
@@ -277,7 +278,7 @@ test("a write that ended unseen is what an edit after it was made of", async () 
   await b.look();
   b.edit("codex", (text) => `${text.replace("two", "two, by b")}three\n`);
   await b.look();
-  await exchangePersonal(a, b);
+  await exchangeKept(a, b);
   const [before] = await listPersonalFiles(a.store.reader);
   await a.keeper.look();
   const [after] = await listPersonalFiles(a.store.reader);
@@ -302,7 +303,7 @@ test("what a program writes on into a replaced file is not lost", async () => {
   const open = openSync(a.pathOf("claude"), "r+");
   b.edit("codex", (text) => `${text}two\n`);
   await b.look();
-  await exchangePersonal(a, b);
+  await exchangeKept(a, b);
   await a.keeper.look();
   expect(a.block("claude")).toBe("one\ntwo\n");
   const saved = former.replace("# Mine\n", "# Mine, changed\n").replace("one\n", "one\nthree\n");

@@ -2,7 +2,8 @@ import { afterAll, afterEach, beforeEach, expect, test } from "bun:test";
 import { existsSync, linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { createGitSandbox } from "../support/git-sandbox.ts";
-import { exchangeMemories, MemoryMachine, settleMemories } from "../support/memory-machines.ts";
+import { exchangeKept } from "../support/keeper-machine.ts";
+import { MemoryMachine, settleMemories } from "../support/memory-machines.ts";
 import { CURSOR_RULES } from "../support/rule-machines.ts";
 
 const RULE =
@@ -143,7 +144,7 @@ test("a rule that is saved over others' change of a moment ago is a conflict wit
   await settleMemories(a, b);
   b.save("tests.mdc", "one\n");
   await b.look();
-  await exchangeMemories(a, b);
+  await exchangeKept(a, b);
   await a.keeper.look();
   a.save("tests.mdc", "one\ntwo\nthree\n");
   await settleMemories(a, b);

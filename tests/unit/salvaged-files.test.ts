@@ -3,7 +3,8 @@ import { afterEach, beforeEach, expect, test } from "bun:test";
 import { renameSync } from "node:fs";
 import { join } from "node:path";
 import { salvage } from "../../daemon/recovery/salvage.ts";
-import { exchangeMemories, MemoryMachine, settleMemories } from "../support/memory-machines.ts";
+import { exchangeKept } from "../support/keeper-machine.ts";
+import { MemoryMachine, settleMemories } from "../support/memory-machines.ts";
 import { PersonalMachine, settlePersonal } from "../support/personal-machines.ts";
 
 const NOTHING = { links: [], bindings: undefined };
@@ -62,7 +63,7 @@ test("what a rebuilt home knows of memory files tells a deletion from what is ne
 for (const as of ["delete", "restore"] as const) {
   test(`a file that a home has forgotten is asked about where its memory was deleted: ${as}`, async () => {
     await deletedByBen();
-    await exchangeMemories(a, b);
+    await exchangeKept(a, b);
     await rebuilt(a, (database) => database.run("delete from memory_files"));
     await settleMemories(a, b);
     expect(await b.values("two.md")).toEqual([]);
@@ -77,7 +78,7 @@ for (const as of ["delete", "restore"] as const) {
 
 test("a file that somebody saves after the deletion is a memory", async () => {
   await deletedByBen();
-  await exchangeMemories(a, b);
+  await exchangeKept(a, b);
   await rebuilt(a, (database) => database.run("delete from memory_files"));
   a.world.advance(120_000);
   a.save("two.md", "two: mended\n");

@@ -12,7 +12,8 @@ import { join } from "node:path";
 import { keyOfName } from "../../daemon/assistants/memory-folders/memory-names.ts";
 import { LOCAL_ACCOUNT, LOCAL_USER } from "../../daemon/home/local-account.ts";
 import { userDocument } from "../../shared/replica/document/address.ts";
-import { exchangeMemories, MemoryMachine, settleMemories } from "../support/memory-machines.ts";
+import { exchangeKept } from "../support/keeper-machine.ts";
+import { MemoryMachine, settleMemories } from "../support/memory-machines.ts";
 import { PLANTED } from "../support/planted-secrets.ts";
 import { memoryCommits } from "../support/real-data.ts";
 import { replayMemories } from "../support/replay-memories.ts";
@@ -200,7 +201,7 @@ test("a memory that is saved over others' change of a moment ago is a conflict w
   await settleMemories(a, b);
   b.save("core.md", "one\n");
   await b.look();
-  await exchangeMemories(a, b);
+  await exchangeKept(a, b);
   await a.keeper.look();
   a.save("core.md", "one\ntwo\nthree\n");
   await settleMemories(a, b);

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
-import { exchangeMemories, MemoryMachine, settleMemories } from "../support/memory-machines.ts";
+import { exchangeKept } from "../support/keeper-machine.ts";
+import { MemoryMachine, settleMemories } from "../support/memory-machines.ts";
 
 let a: MemoryMachine;
 let b: MemoryMachine;
@@ -22,7 +23,7 @@ test("a topic that is saved over others' change of a moment ago is a conflict wi
     await settleMemories(a, b);
     b.save(name, theirs);
     await b.look();
-    await exchangeMemories(a, b);
+    await exchangeKept(a, b);
     await a.look();
     expect(a.read(name)).toBe(theirs);
     for (const version of ["1", "2"]) {
@@ -74,7 +75,7 @@ test("who takes out line after line of what just came leaves one version, and wh
     await settleMemories(a, b);
     b.save(name, come);
     await b.look();
-    await exchangeMemories(a, b);
+    await exchangeKept(a, b);
     await a.look();
     for (const text of [kept, "one\ny\nz\n", "one\nz\n", "one\n"]) {
       a.save(name, text);

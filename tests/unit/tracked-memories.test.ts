@@ -4,7 +4,8 @@ import { join } from "node:path";
 import { readPlace } from "../../daemon/files/names/folder-place.ts";
 import { putKnownPlace } from "../../daemon/files/names/place-store.ts";
 import { createGitSandbox } from "../support/git-sandbox.ts";
-import { exchangeMemories, MemoryMachine, settleMemories } from "../support/memory-machines.ts";
+import { exchangeKept } from "../support/keeper-machine.ts";
+import { MemoryMachine, settleMemories } from "../support/memory-machines.ts";
 import { memoryCommits } from "../support/real-data.ts";
 import { replayCommits } from "../support/replay-memories.ts";
 import { SERENA } from "../support/serena-machines.ts";
@@ -267,7 +268,7 @@ test("a clone that has another text than the memory leaves both as they are, and
   await makeClones(["core.md"]);
   const c = await MemoryMachine.start("carl", SERENA);
   write(c);
-  await exchangeMemories(a, b, c);
+  await exchangeKept(a, b, c);
   await c.writeMemory(c.keyOf("core.md"), "of somebody else\n");
   rmSync(c.project, { recursive: true });
   await sandbox.run(c.folder, "clone", "-q", a.project, c.project);

@@ -1,8 +1,9 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { dirname, join } from "node:path";
 import { listTold, settleLine } from "../../daemon/files/arrivals/told-lines.ts";
-import { exchangeMemories, MemoryMachine, settleMemories } from "../support/memory-machines.ts";
-import { exchangePersonal, PersonalMachine, settlePersonal } from "../support/personal-machines.ts";
+import { exchangeKept } from "../support/keeper-machine.ts";
+import { MemoryMachine, settleMemories } from "../support/memory-machines.ts";
+import { PersonalMachine, settlePersonal } from "../support/personal-machines.ts";
 
 const INDEX = "MEMORY.md";
 const DAY_MS = 24 * 60 * 60_000;
@@ -31,7 +32,7 @@ async function passMinute(): Promise<void> {
 
 async function exchange(): Promise<void> {
   for (const machine of [a, b]) await machine.keeper.look();
-  await exchangeMemories(a, b);
+  await exchangeKept(a, b);
   for (const machine of [a, b]) await machine.keeper.look();
 }
 
@@ -218,7 +219,7 @@ class Desks {
 
   async exchange(): Promise<void> {
     for (const machine of [this.c, this.d]) await machine.keeper.look();
-    await exchangePersonal(this.c, this.d);
+    await exchangeKept(this.c, this.d);
     for (const machine of [this.c, this.d]) await machine.keeper.look();
   }
 
