@@ -59,10 +59,8 @@ export function readSources(): Promise<readonly Source[]> {
 
 /** Modules that a test makes up, to show that a check refuses them; they need not resolve. */
 export async function sampleSources(files: Readonly<Record<string, string>>): Promise<Source[]> {
-  const folder = await realpath(await mkdtemp(join(tmpdir(), "memsync-tidy-")));
+  const folder = await temporaryFolder();
   try {
-    const settings = { compilerOptions: { noResolve: true, noLib: true, types: [] } };
-    await Bun.write(join(folder, "tsconfig.json"), JSON.stringify(settings));
     for (const [path, text] of Object.entries(files)) await Bun.write(join(folder, path), text);
     return await parse(folder, Object.keys(files));
   } finally {
@@ -70,32 +68,50 @@ export async function sampleSources(files: Readonly<Record<string, string>>): Pr
   }
 }
 
+async function temporaryFolder(): Promise<string> {
+  return await realpath(await mkdtemp(join(tmpdir(), "memsync-tidy-")));
+}
+
+/** Parses these files alone: what they import, and the library, would take longer than they do. */
 async function parse(folder: string, paths: readonly string[]): Promise<Source[]> {
-  const api = new API({ cwd: folder });
+  const place = await temporaryFolder();
+  const config = join(place, "tsconfig.json");
+  const files = paths.map((path) => join(folder, path));
+  const compilerOptions = {
+    noResolve: true,
+    noLib: true,
+    types: [],
+    allowImportingTsExtensions: true,
+  };
+  await Bun.write(config, JSON.stringify({ compilerOptions, files }));
+  const api = new API({ cwd: place });
   try {
-    const config = join(folder, "tsconfig.json");
     const snapshot = await api.updateSnapshot({ openProject: config });
     const program = snapshot.getProject(config)?.program;
     const sources: Source[] = [];
     for (const path of paths) {
       const tree = await program?.getSourceFile(join(folder, path));
-      if (tree === undefined) throw new Error(`${path} is no part of tsconfig.json`);
+      if (tree === undefined) throw new Error(`${path} could not be parsed`);
       sources.push({ path, text: tree.text, tree });
     }
     return sources;
   } finally {
     await api.close();
+    await rm(place, { recursive: true });
   }
 }
 
-/** `node` and all that is in it, outermost first. */
+/** `node` and all that is in it, in the order of the text; what holds others comes before them. */
 export function* nodesIn(node: Node): Generator<Node> {
-  yield node;
-  const children: Node[] = [];
-  node.forEachChild((child) => {
-    children.push(child);
-  });
-  for (const child of children) yield* nodesIn(child);
+  const left = [node];
+  for (let next = left.pop(); next !== undefined; next = left.pop()) {
+    yield next;
+    const children: Node[] = [];
+    next.forEachChild((child) => {
+      children.push(child);
+    });
+    left.push(...children.reverse());
+  }
 }
 
 /** What a statement exports, by name; a type and a value of one name are one. */
