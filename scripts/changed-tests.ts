@@ -1,6 +1,13 @@
 // Which end-to-end tests a change may break. They start the program, so nearly each of them runs
 // nearly each module, and imports tell little. Their names do: `history.test.ts` is of
 // `cli/commands/history.ts` and of all in `shared/replica/history/`.
+import { join } from "node:path";
+import timed from "../tests/timings.json" with { type: "json" };
+
+/** Where the tests are that start the program, those that take long among them. */
+const END_TO_END = new Bun.Glob("tests/{e2e,long}/*.test.ts");
+/** Tests that take long are of many kinds; what starts the program imports this. */
+const STARTS_IT = /^tests\/e2e\/|"\.\.\/support\/lab\.ts"/;
 
 /** The tests of a change that nobody wants to wait for longer, one after the other. */
 const WORK_MS_MAX = 60_000;
@@ -29,6 +36,16 @@ export interface EndToEndTests {
   readonly timings: Readonly<Record<string, number>>;
 }
 
+/** The end-to-end tests of the checkout in `root`. */
+export async function readEndToEnd(root: string): Promise<EndToEndTests> {
+  const texts = new Map<string, string>();
+  for (const path of [...END_TO_END.scanSync(root)].sort()) {
+    const text = await Bun.file(join(root, path)).text();
+    if (STARTS_IT.test(`${path}\n${text}`)) texts.set(path, text);
+  }
+  return { texts, timings: timed.files };
+}
+
 /**
  * The end-to-end tests of what differs, which is given by paths: those that differ themselves, and
  * of those that import a differing module or are named after one or after its folder as many as are
@@ -36,7 +53,7 @@ export interface EndToEndTests {
  * through most of the program.
  *
  * ```
- * endToEndOf(["cli/commands/history.ts"], tests); // ["tests/e2e/history.test.ts", …]
+ * endToEndOf(["cli/commands/history.ts"], tests); // ["tests/long/history.test.ts", …]
  * ```
  */
 export function endToEndOf(differing: readonly string[], tests: EndToEndTests): string[] {

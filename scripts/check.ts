@@ -7,8 +7,7 @@
 // has failed, and what passes is told as unstable, with what it said. The last line sums up the
 // tests.
 import { join } from "node:path";
-import timed from "../tests/timings.json" with { type: "json" };
-import { type EndToEndTests, endToEndOf } from "./changed-tests.ts";
+import { endToEndOf, readEndToEnd } from "./changed-tests.ts";
 import {
   type Counts,
   countsIn,
@@ -44,10 +43,9 @@ const TESTS_IN_A_BROWSER: readonly Step[] = [["test:browser"]];
 /** Any test file, however long it takes. */
 const UNHURRIED = ["--path-ignore-patterns", "none", "--timeout", "600000"];
 
-/** Folders of tests that start processes, and of those that call what they import. */
-const END_TO_END = "tests/e2e/*.test.ts";
 /** What types every command of the documents. */
 const OF_DOCUMENTS = "tests/documents/";
+/** Folders of tests that call what they import. */
 const OF_MODULES = ["tests/unit/", "tests/http/", "tests/protocol/"].map((path) => `./${path}`);
 
 const ROOT = join(import.meta.dir, "..");
@@ -143,21 +141,13 @@ async function testsOfChanges(): Promise<Step[]> {
   const differing = await git("diff", "--name-only", "--diff-filter=d", base);
   const added = await git("ls-files", "--others", "--exclude-standard");
   const paths = `${differing}\n${added}`.split("\n");
-  const files = endToEndOf(paths, await readEndToEnd());
+  const files = endToEndOf(paths, await readEndToEnd(ROOT));
   if (paths.some((path) => path.endsWith(".md"))) files.push(OF_DOCUMENTS);
   const always = ["tests/tidy/", ...files].map((path) => `./${path}`);
   return [
-    ["test", ...always],
+    ["test", ...UNHURRIED, ...always],
     ["test", `--changed=${base}`, ...OF_MODULES],
   ];
-}
-
-async function readEndToEnd(): Promise<EndToEndTests> {
-  const texts = new Map<string, string>();
-  for await (const path of new Bun.Glob(END_TO_END).scan(ROOT)) {
-    texts.set(path, await Bun.file(join(ROOT, path)).text());
-  }
-  return { texts, timings: timed.files };
 }
 
 /** What these say is told when the others have said all of theirs. */

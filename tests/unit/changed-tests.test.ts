@@ -1,15 +1,8 @@
 import { expect, test } from "bun:test";
 import { join } from "node:path";
-import { type EndToEndTests, endToEndOf } from "../../scripts/changed-tests.ts";
-import timed from "../timings.json" with { type: "json" };
+import { type EndToEndTests, endToEndOf, readEndToEnd } from "../../scripts/changed-tests.ts";
 
 const ROOT = join(import.meta.dir, "../..");
-
-async function readTests(): Promise<EndToEndTests> {
-  const paths = [...new Bun.Glob("tests/e2e/*.test.ts").scanSync(ROOT)];
-  const texts = await Promise.all(paths.map((path) => Bun.file(join(ROOT, path)).text()));
-  return { texts: new Map(paths.map((path, at) => [path, texts[at] ?? ""])), timings: timed.files };
-}
 
 const SAMPLE: EndToEndTests = {
   texts: new Map([
@@ -38,14 +31,14 @@ test("a module has the tests that import it, or are named after it or its folder
 });
 
 test("the tests of any change are done within a minute, and each command has some", async () => {
-  const tests = await readTests();
+  const tests = await readEndToEnd(ROOT);
   const modules = [...new Bun.Glob("{cli,daemon,server,shared}/**/*.ts").scanSync(ROOT)];
   const workOf = (paths: readonly string[]) =>
     paths.reduce((sum, path) => sum + (tests.timings[path] ?? 5000), 0);
   expect(workOf(endToEndOf(modules, tests))).toBeLessThanOrEqual(60_000);
   expect([...tests.texts.keys()]).toContain(endToEndOf(["daemon/daemon.ts"], tests)[0] ?? "");
-  expect(endToEndOf(["cli/commands/history.ts"], tests)).toContain("tests/e2e/history.test.ts");
+  expect(endToEndOf(["cli/commands/history.ts"], tests)).toContain("tests/long/history.test.ts");
   const ofFiles = (name: string) => endToEndOf([`daemon/files/${name}.ts`], tests);
-  expect(ofFiles("followed-file")).toContain("tests/e2e/followed-file.test.ts");
+  expect(ofFiles("followed-file")).toContain("tests/long/followed-file.test.ts");
   expect(ofFiles("saves/take-edit")).toContain("tests/e2e/editor-saves.test.ts");
 });
