@@ -162,7 +162,7 @@ function nameIn(url: string): string {
  */
 async function originOf(git: Git, tree: WorkingTree): Promise<string | undefined> {
   const result = await git(tree.root, ["remote", "get-url", "origin"]);
-  if (result.kind === "refused" && /No such remote/.test(result.message)) return undefined;
+  if (result.kind === "refused" && result.code === "no-such-remote") return undefined;
   if (result.kind !== "done") throw new GitTrouble(troubleOf(result));
   const url = result.stdout.toString("utf8").trim();
   // git prints a remote without a URL as its own name.

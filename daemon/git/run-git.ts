@@ -2,12 +2,18 @@ import { messageOf } from "../../shared/errors.ts";
 import { type GitTroubleFacts, sayTrouble } from "../../shared/git-reasons.ts";
 import type { Timer } from "../../shared/world.ts";
 import { realWorld } from "../../shared/world-real.ts";
+import { type GitRefusal, gitRefusalIn } from "./git-refusal.ts";
 
 /** How a run of git ended. Only after `failed` may a second try end differently. */
 export type GitResult =
   | { readonly kind: "done"; readonly stdout: Buffer }
-  /** git refused; `message` is its standard error, in English. */
-  | { readonly kind: "refused"; readonly exitCode: number; readonly message: string }
+  /** git refused; `message` is its standard error, in English, for a person alone. */
+  | {
+      readonly kind: "refused";
+      readonly exitCode: number;
+      readonly code: GitRefusal;
+      readonly message: string;
+    }
   /** This machine has no git. */
   | { readonly kind: "no-program" }
   /** Past the deadline, killed, or with more output than `GIT_OUTPUT_BYTES_MAX`. */
@@ -125,7 +131,7 @@ function resultOf(exitCode: number, stdout: Buffer, stderr: string): GitResult {
   if (exitCode === 0) return { kind: "done", stdout };
   // On macOS, a `git` may be installed that only offers to install the real one.
   if (/^(xcode-select|xcrun): /.test(stderr)) return { kind: "no-program" };
-  return { kind: "refused", exitCode, message: stderr.trim() };
+  return { kind: "refused", exitCode, code: gitRefusalIn(stderr), message: stderr.trim() };
 }
 
 /** `GIT_*` settings that say where configuration is, and not which repository is meant. */
@@ -174,12 +180,6 @@ export class GitTrouble extends Error {
 }
 
 /**
- * What an older git says of an option that it does not know, with exit codes that say of others
- * that there is nothing.
- */
-const UNKNOWN_OPTION = /^(fatal: unrecognized argument|error: unknown (option|switch)|usage: git)/m;
-
-/**
  * git's output, or undefined if it ended with one of the exit codes `absent`. Throws `GitTrouble`
  * at every other end.
  */
@@ -193,8 +193,9 @@ export async function gitOutput(
 ): Promise<Buffer | undefined> {
   const result = await git(folder, args);
   if (result.kind === "done") return result.stdout;
-  const isUnknown = result.kind === "refused" && UNKNOWN_OPTION.test(result.message);
-  if (result.kind === "refused" && !isUnknown && absent.includes(result.exitCode)) return undefined;
+  // An older git may say of an option that it does not know what others say of nothing there.
+  const isKnown = result.kind === "refused" && result.code !== "unknown-option";
+  if (isKnown && absent.includes(result.exitCode)) return undefined;
   throw new GitTrouble(troubleOf(result));
 }
 
@@ -202,7 +203,7 @@ export async function gitOutput(
 export function troubleOf(result: Exclude<GitResult, { readonly kind: "done" }>): GitTroubleFacts {
   if (result.kind === "no-program") return { trouble: "no-program" };
   if (result.kind === "failed") return result.why;
-  if (UNKNOWN_OPTION.test(result.message)) return { trouble: "too-old" };
+  if (result.code === "unknown-option") return { trouble: "too-old" };
   const said = result.message.split("\n").find((each) => each !== "");
   return { trouble: "refused", ...(said !== undefined && { said }) };
 }

@@ -119,24 +119,10 @@ export async function findWorkingTree(git: Git, folder: string): Promise<TreeSea
   if (!(await isUnderDotGit(real))) return { kind: "no-git" };
   const result = await git(real, ["rev-parse", ...ASKED]);
   if (result.kind === "done") return treeOf(real, result.stdout.toString("utf8"));
-  if (result.kind === "refused" && saysNoTree(result.message)) return { kind: "no-git" };
+  const code = result.kind === "refused" ? result.code : undefined;
+  if (code === "no-repository" || code === "no-work-tree") return { kind: "no-git" };
   const why = troubleOf(result);
-  const isLeft = result.kind === "refused" && saysLeftBehind(result.message);
-  return { kind: "unknown", why: isLeft ? { ...why, trouble: "left-behind" } : why };
-}
-
-/** Of a worktree whose repository is not where it was. */
-function saysLeftBehind(message: string): boolean {
-  return /not a git repository: .*\/worktrees\//.test(message);
-}
-
-function saysNoTree(message: string): boolean {
-  // With a path in place of "(or any": a worktree's or submodule's link to its repository is
-  // broken.
-  return (
-    message.includes("not a git repository (or any") ||
-    message.includes("must be run in a work tree")
-  );
+  return { kind: "unknown", why: code === "left-behind" ? { ...why, trouble: code } : why };
 }
 
 async function treeOf(folder: string, printed: string): Promise<TreeSearch> {

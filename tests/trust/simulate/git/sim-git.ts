@@ -1,3 +1,4 @@
+import { gitRefusalIn } from "../../../../daemon/git/git-refusal.ts";
 import type { Git, GitResult } from "../../../../daemon/git/run-git.ts";
 import type { Volume } from "../disk/volume.ts";
 import type { Commit } from "./objects.ts";
@@ -30,7 +31,7 @@ export function createSimGit(volume: Volume, stores: ObjectStores): Git {
   return async (folder, given) => {
     await volume.pause();
     const repository = repositoryAt(volume, folder, stores);
-    if (!repository) return { kind: "refused", exitCode: 128, message: NO_REPOSITORY };
+    if (!repository) return refused(128, NO_REPOSITORY);
     const [name = "", ...args] = given.slice(given.findIndex((each) => !each.startsWith("--")));
     const command = COMMANDS[name];
     if (!command) throw new Error(`the simulated git knows no ${given.join(" ")}`);
@@ -43,7 +44,7 @@ function done(text: string | Buffer): GitResult {
 }
 
 function refused(exitCode: number, message = ""): GitResult {
-  return { kind: "refused", exitCode, message };
+  return { kind: "refused", exitCode, code: gitRefusalIn(message), message };
 }
 
 function withBreak(text: string): string {
