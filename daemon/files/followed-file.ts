@@ -26,13 +26,12 @@ import { OvertakenSaves } from "./saves/overtaken-saves.ts";
 import { takeLateSave } from "./saves/take-late-save.ts";
 import type { TakenSight, ToWrite } from "./saves/taken-sight.ts";
 import type { FileContent } from "./state/file-edit.ts";
+import { type FileLook, followedStatus, unfollowedLook } from "./state/file-look.ts";
 import { isWithoutText, type Readable, type Sight, UNTOLD } from "./state/follow-facts.ts";
-import { type Unfollowed, whyUnfollowed } from "./state/follow-reasons.ts";
 import {
   beingWritten,
   type FollowStatus,
   isEndUntold,
-  stateOfMaking,
   statusOf,
   statusOfNotNow,
 } from "./state/follow-status.ts";
@@ -52,15 +51,6 @@ import { takeSight } from "./take-sight.ts";
 import { checkedOutAt, isElsewhere } from "./tracked/checked-out-at.ts";
 import { lookAtMarks } from "./tracked/shown-by-git.ts";
 import { TrackedSights } from "./tracked/tracked-sight.ts";
-
-/** What a look at the file found to do next. */
-interface Look {
-  readonly status: FollowStatus;
-  /** Look again after this time. `later`: less and less often. */
-  readonly againMs?: number | "later";
-  /** Or after this one, to see what came lately. */
-  readonly seenInMs?: number | undefined;
-}
 
 /**
  * Follows one folder's description document. Saves are taken into the replica by whole lines, and
@@ -200,7 +190,7 @@ export class FollowedFile {
     return this.#againMs;
   }
 
-  #failed(thrown: unknown): Look {
+  #failed(thrown: unknown): FileLook {
     const reason = unforeseen(thrown);
     this.#options.log.error({ dir: this.link.dir, reason }, "a followed file was not taken");
     const { path } = this.#status;
@@ -208,7 +198,7 @@ export class FollowedFile {
     return { status: statusOf(path, "failing", why), againMs: FAILED_AGAIN_MS };
   }
 
-  async #lookOnce(): Promise<Look> {
+  async #lookOnce(): Promise<FileLook> {
     const { git, store, world } = this.#options;
     const [{ dir }, folder] = [this.link, this.#folder];
     const lookedAt = world.now();
@@ -276,7 +266,10 @@ export class FollowedFile {
   }
 
   /** What was glimpsed of the former file is not this one's. */
-  async #leaveLink(known: FollowedState, seen: readonly FileContent[]): Promise<Look | undefined> {
+  async #leaveLink(
+    known: FollowedState,
+    seen: readonly FileContent[],
+  ): Promise<FileLook | undefined> {
     const left = await this.#counted.leaveLink(known, (file) => this.#takeLate(known, file));
     if (!left) return undefined;
     if (!left.isFormerThere) await this.#overtaken.keepGone(seen, known);
@@ -292,7 +285,7 @@ export class FollowedFile {
     return again.kind === "text" && again.hash === read.hash;
   }
 
-  #lookAgain(path: string): Look {
+  #lookAgain(path: string): FileLook {
     this.#wanted = true;
     return { status: beingWritten(path) };
   }
@@ -308,7 +301,7 @@ export class FollowedFile {
       readonly known: FollowedState | undefined;
       readonly marked: MarkedText | undefined;
     },
-  ): Promise<Sight | Look> {
+  ): Promise<Sight | FileLook> {
     const around = this.#counted.around(read.path);
     if (standing.kind !== "tracked" || !standing.onDefaultBranch) {
       const checkedOut = await checkedOutAt(standing);
@@ -336,7 +329,7 @@ export class FollowedFile {
     return file.kind === "absent" ? await this.#tree.look(standing) : TREE_MADE;
   }
 
-  async #takeProblem({ path, why, overLimit, unread }: FileProblem): Promise<Look> {
+  async #takeProblem({ path, why, overLimit, unread }: FileProblem): Promise<FileLook> {
     if (unread) return { status: statusOf(path, "failing", why), againMs: "later" };
     const again = isEndUntold(why) ? { againMs: "later" as const } : {};
     if (!overLimit) return { status: statusOf(path, "left-alone", why), ...again };
@@ -351,7 +344,7 @@ export class FollowedFile {
     sight: Sight,
     known: FollowedState | undefined,
     { overtaken, lookedAt }: { readonly overtaken: Overtaken; readonly lookedAt: number },
-  ): Promise<Look> {
+  ): Promise<FileLook> {
     const { account, service, store } = this.#options;
     const { goneMs } = this.#grace;
     const graceMs = this.#grace.left(isWithoutText(known, sight.file));
@@ -392,13 +385,13 @@ export class FollowedFile {
       readonly known: FollowedState | undefined;
       readonly graceMs: number;
     },
-  ): Promise<Look> {
+  ): Promise<FileLook> {
     const { path } = sight.file;
     switch (taken.kind) {
       case "unfollowed":
         // The file is missing for good now. Another file may continue it.
         this.#wanted ||= taken.why === "gone" && known?.isGone === false;
-        return this.#unfollowed(taken.why, sight, graceMs);
+        return unfollowedLook(taken.why, sight, graceMs);
       case "deleted": {
         const { machine } = taken.deletion;
         const why: Reason = { code: "deleted", ...(machine !== undefined && { machine }) };
@@ -409,33 +402,10 @@ export class FollowedFile {
       case "write":
         return await this.#writeBack(sight, taken);
       case "done":
-        return { status: statusOf(path, this.#stateOf(sight), this.#whatIsToSay(sight)) };
+        return {
+          status: followedStatus(sight, { mayWrite: this.link.write, notKept: this.#notKept }),
+        };
     }
-  }
-
-  #unfollowed(code: Unfollowed, sight: Sight, graceMs: number): Look {
-    const { file, tree } = sight;
-    const why = whyUnfollowed(code, sight);
-    const look = (state: FollowStatus["state"], againMs?: Look["againMs"]): Look => {
-      const status = statusOf(file.path, state, why);
-      return againMs === undefined ? { status } : { status, againMs };
-    };
-    if (code === "wait-service") return look("waiting");
-    if (code === "wait-tree" && tree.kind === "making") {
-      return look(stateOfMaking(tree.why), tree.againMs);
-    }
-    if (code === "wait-grace") return look("waiting", graceMs);
-    if (code === "leave-unknown") return look("failing", "later");
-    return look("left-alone", code === "leave-busy" ? "later" : undefined);
-  }
-
-  #whatIsToSay({ file }: Sight): Reason | undefined {
-    if (file.kind === "absent") return { code: "no-file" };
-    return this.#notKept.length === 0 ? undefined : { code: "not-kept", what: this.#notKept };
-  }
-
-  #stateOf({ standing }: Sight): FollowStatus["state"] {
-    return standing.kind === "tracked" && !this.link.write ? "upwards" : "followed";
   }
 
   #takeLateSaves(options?: { readonly isLast: boolean }): Promise<void> {
@@ -450,7 +420,7 @@ export class FollowedFile {
   }
 
   /** The intended state is stored before, so after a crash it is clear what was being written. */
-  async #writeBack({ file: { path }, tree }: Sight, write: ToWrite): Promise<Look> {
+  async #writeBack({ file: { path }, tree }: Sight, write: ToWrite): Promise<FileLook> {
     const { from, to, content } = write;
     const { account, store, world } = this.#options;
     const { dir } = this.link;
