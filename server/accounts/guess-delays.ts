@@ -1,11 +1,14 @@
 import { isIPv6 } from "node:net";
 import type { Timer, World } from "../../shared/world.ts";
 
-/** This many guesses of an address are not delayed. One is forgiven after each of these times. */
+/** This many guesses from one address are not delayed. One is forgotten after each interval. */
 export const GUESSES_FREE = 10;
 const FORGIVEN_EVERY_MS = 30_000;
 
-/** Doubles from the first guess that is not free to the longest wait. */
+/**
+ * The first delayed guess waits for the longest delay, halved this many times; each next one twice
+ * as long.
+ */
 const DOUBLINGS_MAX = 6;
 
 /** The longest wait. Clients give up after some tens of seconds. */
@@ -49,7 +52,7 @@ export class GuessDelays {
     guesser.waiting -= 1;
   }
 
-  /** ends all waits, also those to come. */
+  /** Ends all waits, also those that would begin later. */
   release(): void {
     this.#released = true;
     for (const [resolve, timer] of this.#waiting) {

@@ -49,7 +49,7 @@ export interface MintedToken {
   readonly token: string;
   /** Whose it is. */
   readonly user: string;
-  /** The user was made for it. */
+  /** Whether the user was made for this token. */
   readonly isNewUser: boolean;
 }
 
@@ -126,7 +126,7 @@ export class HostAdmin {
     return { id, token, user: named, isNewUser };
   }
 
-  /** Those of the projects that the account does not have, or does not have yet. */
+  /** Which of these projects the account does not have yet. */
   async missingProjects(named: string, projects: readonly ProjectId[]): Promise<ProjectId[]> {
     const account = await findAccount(this.database.reader, named);
     if (!account) throw noAccount(named);
@@ -186,7 +186,7 @@ function assertNewName(whose: string, name: string): void {
   );
 }
 
-/** Nobody is made a user by the way, where it may be another one who is meant. */
+/** Throws if the account has users and none was named: the token may be meant for one of them. */
 async function refuseIfAmbiguous(
   db: Parameters<typeof listUsers>[0],
   { id, name }: AccountRow,
@@ -208,7 +208,7 @@ function noAccount(named: string): AppError {
   );
 }
 
-/** What was given, so that a control character in it can't act on a terminal. */
+/** The given text in quotes, so that a control character in it can't act on a terminal. */
 function quoted(given: string): string {
   return JSON.stringify(given);
 }

@@ -17,23 +17,23 @@ export interface TokenWatchOptions {
   readonly world: World;
   readonly log: Log;
   /**
-   * Tokens were added, removed or revoked, or users removed, perhaps by another process: those of
-   * these accounts, or of any.
+   * Called when tokens were added, removed or revoked, or users removed, perhaps by another
+   * process. `accounts`: whose they were; undefined if they may be anybody's.
    */
   readonly onChange: (accounts: ReadonlySet<AccountId> | undefined) => void;
 }
 
 /**
  * Checks once a second whether tokens have changed, because the commands that create and end them
- * are other processes. A user goes after its tokens, once nobody writes by them any more, so that
- * is a change of its own: clients are told how many users an account has.
+ * are other processes. A user is removed some time after its tokens, so that counts as a change,
+ * too: clients are told how many users an account has.
  */
 export class TokenWatch {
   readonly #options: TokenWatchOptions;
   #timer: Timer | undefined;
   #looking: Promise<void> = Promise.resolve();
   #known: Figures | undefined;
-  /** Why the last look has failed, as the log has it. */
+  /** Why the last look failed, so that one outage is logged once. */
   #problem: string | undefined;
   #stopped = false;
 
@@ -71,7 +71,7 @@ export class TokenWatch {
       this.#known = now;
       if (known) onChange(accounts);
     } catch (thrown) {
-      // An outage of an hour has one line.
+      // An outage of an hour is logged in one line.
       if (this.#problem === messageOf(thrown)) return;
       this.#problem = messageOf(thrown);
       log.error({ reason: this.#problem }, "the tokens could not be looked at");
@@ -80,17 +80,17 @@ export class TokenWatch {
 }
 
 interface Figures {
-  /** Another one whenever tokens have changed, or a user was removed. */
+  /** Differs from the text before whenever tokens have changed or a user was removed. */
   readonly text: string;
-  /** How often they have; undefined in a file. */
+  /** How often tokens have changed; undefined for a database in a file. */
   readonly version: number | undefined;
 }
 
 /**
  * A text that differs whenever tokens have changed. A database of many servers counts the changes.
- * In a file, the tokens themselves are counted. The ids of removed tokens are kept for ever, so
- * their number tells a removal. Between two removals tokens are only added and revoked, so both
- * other numbers only grow. A user comes with a token.
+ * In a file, the tokens themselves are counted: removed ones, whose ids are kept for ever; all that
+ * there are; and revoked ones. Between two removals the last two numbers only grow. A new user
+ * comes with a token, so it needs no number of its own.
  */
 async function figuresOf(db: Kysely<HostTables>): Promise<Figures> {
   if (isPostgres(db)) {

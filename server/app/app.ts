@@ -112,7 +112,8 @@ function createRouter(deps: AppDeps, contexts: Contexts) {
       // Runs before the route is looked up: an invalid token gets 401 for any path.
       .onRequest(async (elysia) => {
         const context = contexts.get(elysia.request) ?? newContext(deps);
-        // Set before anything can be refused, because a refusal carries the request's id, too.
+        // The context is set before anything can be refused, because a refusal carries the
+        // request's id, too.
         elysia.context = context as CallerContext;
         const { url, headers } = elysia.request;
         const path = pathOf(url);

@@ -44,7 +44,8 @@ export async function shakeHands(
     refuseMalformedHandshake(request.headers);
     const { account } = asked.caller;
     sockets.refuseTooMany(account);
-    // The socket counts during the charge, because others may be charged in the same transaction.
+    // The socket is counted before the charge, which may wait: other handshakes come meanwhile, and
+    // would all find room.
     sockets.add(account);
     try {
       // Charged last, because a handshake that is refused costs nothing.

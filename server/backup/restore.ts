@@ -109,8 +109,8 @@ async function endedIn(database: string): Promise<readonly Ended[]> {
   try {
     if (!(await hasPages(database))) return [];
     const ended = await readEnded(database);
-    // It can be read, so it may be written: the last server's log is merged into it. Not if it has
-    // another name, because it may be in use by that, with another log.
+    // A database that can be read may be written, so the log of its last server is merged into it.
+    // A database with a second name is left alone: by that name it may be in use, with another log.
     if (!hasOtherNames(database)) await foldLogIn(database);
     return ended;
   } catch {

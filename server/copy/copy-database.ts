@@ -63,7 +63,7 @@ async function open(place: string, world: World): Promise<Opened> {
     const { openPostgresDatabase } = await import("../stores/open-postgres-store.ts");
     return await openPostgresDatabase(place);
   }
-  // With the lock: nobody serves it meanwhile.
+  // The lock is held until `close`, so nobody serves the database meanwhile.
   const { database, close } = await openHostStore(place, world);
   await database.write(async (db) => fileAll(narrowTables(db)));
   return { reader: database.reader, write: (work) => database.write(work), close };
@@ -77,7 +77,7 @@ async function refuseUsed(db: Db): Promise<void> {
   }
 }
 
-/** A file that is locked does not change. */
+/** Runs `work` on one state of the source. A file is locked, so it does not change anyway. */
 function atOneMoment<Result>(source: Opened, work: (db: Db) => Promise<Result>): Promise<Result> {
   if (!isPostgres(source.reader)) return work(source.reader);
   return source.write(async (db) => {
@@ -87,7 +87,10 @@ function atOneMoment<Result>(source: Opened, work: (db: Db) => Promise<Result>):
   });
 }
 
-/** One side stands still while the other is written, or read again: nobody waits for it. */
+/**
+ * Allows long pauses: while one side is read, the other one's transaction does nothing, and nobody
+ * waits for it.
+ */
 async function unhurried(db: Db): Promise<void> {
   if (!isPostgres(db)) return;
   await sql`set local idle_in_transaction_session_timeout = 0`.execute(db);

@@ -62,7 +62,10 @@ function withWords(row: CopiedRow): CopiedRow {
   };
 }
 
-/** Equal for equal rows on either database, in whatever order: long keys have others there. */
+/**
+ * A digest of rows that does not depend on their order: the two databases sort long keys
+ * differently.
+ */
 export class RowsDigest {
   #sum = 0n;
   rows = 0;
@@ -81,7 +84,7 @@ export class RowsDigest {
   }
 }
 
-/** A sum of hashes has their length. */
+/** The sum is kept to the 256 bits of a hash. */
 const SUMS = 1n << 256n;
 
 function byColumn([one]: readonly [string, unknown], [other]: readonly [string, unknown]): number {

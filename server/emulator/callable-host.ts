@@ -1,6 +1,6 @@
 /**
- * The address at which this machine reaches what listens on `host`. Where all addresses are
- * listened on, that is one of this machine's: `0.0.0.0` and `::` are none to call.
+ * The address by which this machine reaches a server that listens on `host`. `0.0.0.0` and `::`
+ * mean all addresses and can't be called, so there it is this machine's own.
  */
 export function callableHost(host: string): string {
   if (host === "0.0.0.0") return "127.0.0.1";

@@ -71,7 +71,7 @@ export class AnswerBudget {
   }
 
   #inPieces(account: AccountId | undefined, parts: Parts): ReadableStream<Uint8Array> {
-    // Nothing else below may hold the parts: they are to go when this does.
+    // The parts are in this list alone, so that each can go once it is sent.
     const rest = [...parts];
     const length = lengthOf(parts);
     let waiting: Waiting | undefined;
@@ -126,7 +126,7 @@ export class AnswerBudget {
     }
   }
 
-  /** From now on it has waited least. */
+  /** Marks the answer as the one that has waited least. */
   #progress(waiting: Waiting): void {
     this.#forget(waiting);
     this.#waiting.add(waiting);

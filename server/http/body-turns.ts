@@ -60,7 +60,10 @@ export class BodyTurns {
     });
   }
 
-  /** A body goes on without room, which is for the machine's sake alone. It is told once. */
+  /**
+   * If garbage can't be collected, a body is worked on all the same: collecting only saves memory.
+   * It is logged once.
+   */
   #missRoom(thrown: unknown): void {
     if (this.#isRoomMissed) return;
     this.#isRoomMissed = true;
@@ -70,7 +73,7 @@ export class BodyTurns {
     );
   }
 
-  /** Nobody overtakes the next one, or the largest would wait for ever. */
+  /** Bodies begin in order. If smaller ones overtook, the largest could wait for ever. */
   #beginNext(): void {
     for (const [account, [next, ...others]] of this.#waiting) {
       if (!next || (this.#bytes > 0 && this.#bytes + next.bytes > AT_ONCE_BYTES_MAX)) return;

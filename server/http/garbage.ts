@@ -13,7 +13,10 @@ const GARBAGE_FACTOR = 8;
 /** A collection takes a core for tens of milliseconds, and is not worth it for less than this. */
 const GROWN_BYTES_MIN = 64 * MIB;
 
-/** An account may send a smaller body each second, and a core would do little else than collect. */
+/**
+ * Smaller bodies are not worth a collection: an account may send one each second, and a core would
+ * do little but collect.
+ */
 const LARGE_BODY_BYTES = 4 * MIB;
 
 /** How often it is looked whether a collection has ended, and for how long at most. */
@@ -64,12 +67,13 @@ function collectAtOnce(): void {
   ofNode();
 }
 
-/** After a collection that finds so much more in use, the next one is of everything. */
+/** Once this much more is in use after a collection, the next one collects everything. */
 const BALLAST_BYTES = 512 * MIB;
 
 /**
- * What Bun does beside its loop is by default a collection of new objects, and what bodies leave is
- * older. So it sees much memory in use, of which none is ever written, and then none of it.
+ * Beside its loop Bun collects new objects alone, unless much more memory is in use than before.
+ * What bodies leave is older. So a buffer that is never written to takes much memory for a moment,
+ * and the next collection is of everything.
  */
 async function collectOnBun(world: Pick<World, "setTimer">): Promise<void> {
   const older = new Witness();
@@ -85,8 +89,8 @@ async function collectOnBun(world: Pick<World, "setTimer">): Promise<void> {
 const OWN_PAGES_LENGTH = 64 * 1024;
 
 /**
- * V8 does in one turn what it is asked for. So its trigger is set to what is always reached: at the
- * next look at it a collection begins by pieces, and on other threads.
+ * A collection that V8 is asked for takes one turn. So its trigger is set so low that it is reached
+ * always: when V8 next looks at it, it begins a collection in pieces, and on other threads.
  */
 async function collectOnNode(world: Pick<World, "setTimer">): Promise<void> {
   setFlagsFromString("--incremental-marking-soft-trigger=1");
@@ -94,7 +98,7 @@ async function collectOnNode(world: Pick<World, "setTimer">): Promise<void> {
   setFlagsFromString("--incremental-marking-soft-trigger=0");
 }
 
-/** Some of them may be taken for used, whatever lies on the stack. */
+/** The stack may hold what looks like a pointer to some of them, so there are several. */
 const WITNESSES = 8;
 
 /** Objects that nobody uses but this: once one of them is gone, a collection has ended. */

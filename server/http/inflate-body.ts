@@ -16,7 +16,7 @@ export function isUnknownEncoding(headers: Headers): boolean {
   return !isGzip(headers) && !/^(identity)?$/i.test(encoding);
 }
 
-/** A body inflates by this much before anybody is told. */
+/** `grown` is called each time a body has inflated by this much. */
 const STEP_BYTES = 64 * 1024;
 
 /**

@@ -68,7 +68,7 @@ export class JsonScan {
   #isLong = false;
   #depth = 0;
   #parts = 0;
-  /** Of the list's item that is being passed, and of all that is in no list. */
+  /** Parts of the list item that is being passed, and of all that is in no list. */
   #partsAtOnce = { item: 0, outside: 0 };
   /** Commas directly in the object of each level; undefined in an array. */
   readonly #fields: (number | undefined)[] = [];
@@ -148,7 +148,7 @@ export class JsonScan {
       }
       if (byte === BACKSLASH) this.#at++;
     }
-    // What comes next is passed by whoever called this.
+    // Steps back, because `advance` goes on by one byte itself.
     this.#at--;
   }
 
@@ -166,7 +166,7 @@ export class JsonScan {
     if (this.#string !== undefined) this.#endString(this.#bytes.length);
   }
 
-  /** What a colon follows was a name, however many blanks stand between. */
+  /** A string before a colon is a name, so it is no long text. Blanks may stand between them. */
   #dropName(): void {
     if (this.#isLong) this.longTexts.pop();
     this.#isLong = false;

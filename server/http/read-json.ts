@@ -30,7 +30,7 @@ export interface JsonBody {
   readonly free: () => void;
 }
 
-/** How a body is read. */
+/** How a body is read; by default whole, in one turn, and as a plain call's. */
 interface ReadOptions {
   /** May end the turn. */
   readonly pause?: Pause;

@@ -11,7 +11,7 @@ export function watchCopy(request: Request, copy: Request): void {
   if (watcher) watchers.set(copy, watcher);
 }
 
-/** The body of `request` was read. True: somebody may have kept it. */
+/** Tells the watcher of `request` its body. True: there is one, who may have kept the bytes. */
 export function bodyRead(request: Request, bytes: Uint8Array): boolean {
   const watcher = watchers.get(request);
   watcher?.(bytes);

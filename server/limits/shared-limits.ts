@@ -41,10 +41,13 @@ const AGAIN_MS_MAX = 32;
 /** After this long it is refused. */
 const WAIT_MS_MAX = 5000;
 
-/** What was read of an account is told so long without asking. */
+/** What was read of an account is trusted for so long. */
 const FRESH_MS = 1000;
 
-/** The clocks of a database's machines differ by less; a clock that is set back does by more. */
+/**
+ * Clocks of a database's machines differ by less than this. A clock that was set back differs by
+ * more.
+ */
 const SKEW_MS = 1000;
 
 const ACCOUNTS_IN_MEMORY_MAX = 10_000;
@@ -128,7 +131,7 @@ export class SharedLimits {
     return { ...charge, refund };
   }
 
-  /** Who goes on asking without a pause is refused without a transaction, for a second at most. */
+  /** An account that keeps asking is refused without a transaction, for a second at most. */
   #refusedLately(account: AccountId): Seen | undefined {
     const seen = this.#fresh(account);
     return seen?.waitMs === undefined ? undefined : seen;
@@ -221,7 +224,8 @@ export class SharedLimits {
         return changed(asked, counts, { now, outcomes });
       });
     } catch (thrown) {
-      // Perhaps they are charged all the same, and are never charged twice.
+      // The charge may have been committed nevertheless. It is not tried again, so that nothing is
+      // charged twice.
       for (const { reject } of asked) reject(thrown);
       return [];
     }

@@ -74,7 +74,10 @@ export const listenNode: Listen = async (app, address) => {
       await new Promise<void>((resolve) => app.world.defer(resolve));
   }
 
-  /** HTTP's own `close` would also hang up on whoever is about to ask again. */
+  /**
+   * Stops accepting connections. `close` of `http.Server` would also end idle ones, whose clients
+   * may be about to ask again.
+   */
   function stopAccepting(): Promise<void> {
     stopped ??= new Promise((resolve) => {
       NetServer.prototype.close.call(server, () => resolve());
@@ -86,14 +89,16 @@ export const listenNode: Listen = async (app, address) => {
     closing = true;
     const ended = stopAccepting();
     server.closeIdleConnections();
-    // To Node one that was opened ahead, as `fetch` does, and has asked nothing yet is not idle.
+    // Node does not count a connection as idle that has not asked anything yet, as `fetch` opens
+    // some ahead.
     for (const each of connections) if (each.bytesRead === 0) each.destroy();
     for (const socket of sockets.clients) socket.close(CLOSE.goingAway, "the server is stopping");
     await settledWithin(app.world, ended, graceMs);
     for (const socket of sockets.clients) socket.terminate();
     server.closeAllConnections();
     await ended;
-    // Nobody asks again: HTTP's own ends its look at connections, which would hold all of this.
+    // Nobody asks again by now. Node's own `close` ends its regular check of connections, which
+    // would keep all of this in memory.
     server.close();
   }
 };

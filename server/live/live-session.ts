@@ -95,7 +95,7 @@ class Session implements LiveSession {
   readonly #projects = new Set<ProjectId>();
   readonly #waitingFrames: (readonly ProjectId[])[] = [];
   readonly #waitingChanges: string[] = [];
-  /** The client wants to know who shares the account; the frame that told it last. */
+  /** Whether the client wants to know who shares the account, and the last frame that said it. */
   #wantsAccount = false;
   #accountFrame: string | undefined;
   #subscribing = false;

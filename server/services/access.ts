@@ -30,7 +30,7 @@ export function assertBoundTo(caller: Caller, id: ProjectId): void {
   if (!mayReach(caller, id)) throw boundElsewhere();
 }
 
-/** The same for things without a project, which a restricted token does not reach either. */
+/** The same for what may belong to no project. A restricted token does not reach that either. */
 export function assertReaches(caller: Caller, id: ProjectId | null): void {
   if (caller.boundTo !== null && (id === null || !caller.boundTo.includes(id))) {
     throw boundElsewhere();

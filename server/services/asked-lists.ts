@@ -10,7 +10,10 @@ export function namedIn({
   return projectId ?? headerProjectId;
 }
 
-/** By what the client has named: which project an unnamed one is may change between two pages. */
+/**
+ * A list is identified by what the client has named. The project of an unnamed one may change
+ * between two pages.
+ */
 export function askedMemories(query: MemoryQuery): AskedList {
   const list = query.q === undefined ? "memories" : "found";
   return { list, by: [query.layer, namedIn(query), query.q] };

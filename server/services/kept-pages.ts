@@ -21,7 +21,7 @@ type Db = ServiceStore["reader"];
 interface Kept {
   readonly marks: string;
   readonly serial: number;
-  /** Undefined: it was too large to be kept, and is gone. */
+  /** Undefined: the page was too large to be kept, and was collected. */
   readonly page: () => Page<Memory> | undefined;
   readonly bytes: number;
 }
@@ -139,7 +139,7 @@ export class KeptPages {
     this.#drop(key);
     const size = bytesOf(page);
     const isSmall = size <= KEPT_BYTES_MAX / 4;
-    // A large one is shared as long as it is in memory anyway.
+    // A large page is shared only as long as somebody else keeps it in memory.
     const large = new WeakRef(page);
     const kept = isSmall ? () => page : () => large.deref();
     const bytes = isSmall ? size : MEMORY_OVERHEAD_BYTES;

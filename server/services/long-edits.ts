@@ -44,7 +44,7 @@ export function longExchange(
   };
 }
 
-/** Nothing is worked out for a caller whom the write refuses. */
+/** Whether the write would be allowed: a refused one is not worth working out. */
 function isAllowed(caller: Caller, id: ProjectId): boolean {
   return caller.canWrite && mayReach(caller, id);
 }

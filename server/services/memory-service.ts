@@ -119,7 +119,7 @@ function questionOf(
   return JSON.stringify([account, user, tokenId, boundTo ?? "all", named, limit, cursor]);
 }
 
-/** Chance may be one that repeats: a key that is there is drawn again. */
+/** With a seed, chance repeats: a key that exists already is drawn again. */
 async function newKey(
   context: WriteContext<ServiceTables>,
   address: DocumentAddress,

@@ -7,7 +7,9 @@ import type { WriteContext } from "../../shared/replica/store/write-context.ts";
 import { chunksOf } from "../../shared/turns.ts";
 import type { ServiceTables } from "../stores/tables.ts";
 
-/** Memories that one change of a document writes: fewer than a turn lasts. */
+/**
+ * One change of a document writes at most this many memories, so that it takes less than a turn.
+ */
 export const MEMORIES_AT_ONCE = 256;
 
 type Mutable<T> = { -readonly [name in keyof T]: T[name] };

@@ -197,7 +197,7 @@ async function put(
   return { ...project, created };
 }
 
-/** Chance may be one that repeats: an id that a project has or had is drawn again. */
+/** With a seed, chance repeats: an id that a project has or had is drawn again. */
 async function newId(
   context: WriteContext<ServiceTables>,
   { account }: Caller,

@@ -20,7 +20,7 @@ import { inCamelCase, parseStrict } from "./parse-strict.ts";
 const LibraryToken = inCamelCase(TokenBody);
 
 const ofToken = (of: unknown = {}) => parseStrict(TokenOnlyBody, of);
-// `inCamelCase` gives a schema no type. This one lets through what a rule is.
+// `inCamelCase` loses the schema's type; what passes this schema is a rule.
 const ruleOf = (rule: unknown) => parseStrict(LibraryRule, rule) as FaultRule;
 
 /**
@@ -49,7 +49,7 @@ export function checkedControls(controls: EmulatorControls): EmulatorControls {
     },
     tokens: {
       create(request = {}) {
-        // `inCamelCase` gives a schema no type. This one lets through what a request is.
+        // `inCamelCase` loses the schema's type; what passes this schema is a token request.
         return controls.tokens.create(parseStrict(LibraryToken, request) as EmulatorTokenRequest);
       },
     },

@@ -249,7 +249,7 @@ function faultRoutes({ faults }: EmulatorControls): ControlRoute[] {
   ];
 }
 
-/** What was asked over HTTP is refused in the names of HTTP. */
+/** Refuses what was asked over HTTP by the names that its fields have there. */
 function asSent<T>(work: () => T): T {
   try {
     return work();
@@ -258,7 +258,7 @@ function asSent<T>(work: () => T): T {
   }
 }
 
-/** What a query narrows a call to. A parameter that the call does not have is refused. */
+/** The token, and further parameters, that narrow a call. Throws a 400 for any other parameter. */
 function tokenIn(query: URLSearchParams, more: readonly string[] = []) {
   for (const name of query.keys()) {
     if (name === "token" || more.includes(name)) continue;
@@ -267,7 +267,7 @@ function tokenIn(query: URLSearchParams, more: readonly string[] = []) {
   return { token: query.get("token") ?? undefined };
 }
 
-/** The token of the body or of the address, which are not two. */
+/** The token that the body or the address names. Throws a 400 if they name different ones. */
 function oneToken(inBody: string | undefined, inAddress: string | undefined) {
   if (inBody === undefined || inAddress === undefined || inBody === inAddress) {
     return inBody ?? inAddress;

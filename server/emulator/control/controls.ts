@@ -89,7 +89,7 @@ export function createControls(parts: ControlledParts): EmulatorControls {
         if (exhaust !== undefined && off) {
           throw refusedAt("off", "can't be with exhaust, which needs limits");
         }
-        // Nothing is ever left of what nothing limits.
+        // An account without limits can't be exhausted.
         accounts.rule(caller?.account, { plan, off: exhaust === undefined ? off : false });
         parts.recording.lifted(caller?.account);
         if (token === undefined || exhaust === undefined) return;

@@ -88,7 +88,7 @@ function effectOf(body: Static<typeof EffectBody>): FaultEffect {
   };
 }
 
-/** A rule as an answer shows it; its token is whoever asks's. */
+/** A rule as an answer shows it. Its token is that of whoever asks. */
 export function faultAnswer(report: FaultReport) {
   const { id, method, path, token, times, probability, hits, remaining, ...effect } = report;
   const { status, error, disconnect, truncate, malformed, silent, latencyMs: latency } = effect;

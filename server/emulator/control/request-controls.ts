@@ -33,7 +33,9 @@ export const EMULATOR_CLOSED = "the emulator is closed";
 
 const WAIT_MS = 5000;
 
-/** How many of what came instead are named. */
+/**
+ * The error of a wait that ends in vain names at most this many of the requests that came instead.
+ */
 const SHOWN_MAX = 10;
 
 /** What came, and how to wait for it. */
@@ -52,7 +54,7 @@ export function createRequestControls(parts: SeenParts): EmulatorRequests {
       const whole = () => came().filter(isWhole);
       const areEnough = (entries: readonly RequestEntry[]) => counted(entries, filter) >= count;
       await journal.wait(() => areEnough(whole()), timeoutMs);
-      // Even if its body never ends, the request itself has come.
+      // A request whose body never ends has come all the same, so it counts once time is up.
       const found = areEnough(whole()) ? whole() : came();
       if (areEnough(found)) return await shown(parts, filter, found);
       if (journal.isClosed) throw new Error(EMULATOR_CLOSED);
@@ -81,7 +83,10 @@ export function createRequestControls(parts: SeenParts): EmulatorRequests {
   };
 }
 
-/** A request is not judged by an answer that is no longer in any list. */
+/**
+ * Forgets requests, and what their answers told clients to wait for: no later request is judged by
+ * an answer that is in no list any more.
+ */
 export function clearRequests(
   { journal, recording }: Pick<SeenParts, "journal" | "recording">,
   account: AccountId | undefined,

@@ -109,7 +109,10 @@ export class FaultRules {
     if (this.#kept.length === 0) this.#made = 0;
   }
 
-  /** The rule's own; or undefined. `holds` says whether the request has the item that it names. */
+  /**
+   * The rule that this request gets; undefined if none applies. `holds` says whether the request
+   * has the item that a rule names.
+   */
   async find(
     request: FaultedRequest,
     holds: (item: string) => Promise<boolean>,

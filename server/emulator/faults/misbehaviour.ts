@@ -40,13 +40,16 @@ export interface MisbehaviourDeps {
   readonly injected?: (request: Request, rule: Injected) => void;
 }
 
-/** What a rule does to the answer of a request: none is as it came from the service. */
+/**
+ * How a rule changes an answer: `replaced` by another one, or `broken` on its way. Undefined: the
+ * answer is as the service gave it.
+ */
 export type Harm = "replaced" | "broken";
 
-/** A rule that a request has. */
+/** The rule that applied to a request. */
 export interface Injected {
   readonly id: string;
-  /** Undefined for one that leaves the answer whole, as one that only comes late. */
+  /** Undefined for a rule that leaves the answer whole, such as one that only delays it. */
   readonly harm: Harm | undefined;
 }
 
@@ -98,7 +101,7 @@ class Waits {
   }
 }
 
-/** A request with its misfortune, if it has one. */
+/** A request, and what a rule does to it, if one applies. */
 interface Fated {
   readonly request: Request;
   readonly misfortune?: Misfortune;
@@ -194,7 +197,7 @@ class Fate {
     return await late(answered, effect);
   }
 
-  /** The end of a request that does not reach the service. */
+  /** Ends a request without passing it to the service. */
   async #early({ id, effect }: Misfortune, context: RequestContext): Promise<Response | undefined> {
     const { disconnect, silent } = effect;
     if (!isEarly(effect)) return undefined;
@@ -223,7 +226,7 @@ class Fate {
   }
 }
 
-/** Whether a request ends without reaching the service. */
+/** Whether a rule ends its request before the service sees it. */
 function isEarly({ status, retryAfter, disconnect, silent }: FaultEffect): boolean {
   return (
     silent === true || disconnect === "before" || status !== undefined || retryAfter !== undefined
@@ -292,7 +295,7 @@ function withBody(request: Request, body: string | Uint8Array<ArrayBuffer>): Req
   const headers = new Headers(request.headers);
   for (const name of ["content-length", "content-encoding", "accept-encoding"])
     headers.delete(name);
-  // Who watches it has seen the whole body.
+  // Nobody watches this one: whoever watched the former request has had its whole body.
   return new Request(request.url, { method: request.method, headers, body });
 }
 

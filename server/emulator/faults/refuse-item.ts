@@ -13,7 +13,9 @@ interface SyncBody {
 
 /** How one item of a sync is refused. */
 export interface ItemRefusal {
-  /** What is left for the service; undefined: the whole request is refused with this error. */
+  /**
+   * The body that is left for the service. Undefined: the whole request is refused with this error.
+   */
   readonly body: unknown;
   readonly error?: Error;
   /** Puts the refusal into the service's answer. */

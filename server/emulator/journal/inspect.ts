@@ -66,7 +66,10 @@ interface Judged {
   readonly write: Write | undefined;
 }
 
-/** Whoever looks on asks again and again; the rules of an emulator stay. */
+/**
+ * An open page asks again and again, while an emulator's rules never change: each request is judged
+ * once.
+ */
 const known = new WeakMap<RequestEntry, Judged>();
 
 function judged(entry: RequestEntry, rules: Rules): Judged {
@@ -131,7 +134,10 @@ function wrongsOf(entry: RequestEntry, body: unknown, rules: Rules): Wrong[] {
   return [...wrongs, ...unpublished(entry, route, told)];
 }
 
-/** What a browser asks of itself: no program under test is wrong by it. */
+/**
+ * Whether a browser asked for this by itself, as for a favicon: then it says nothing about the
+ * program under test.
+ */
 function isBrowsers({ method, path, headers }: RequestEntry): boolean {
   const isPreflight = method === "OPTIONS" && headers.has("access-control-request-method");
   const isRead = method === "GET" || method === "HEAD";

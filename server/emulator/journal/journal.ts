@@ -72,7 +72,9 @@ export interface RequestEntry {
   harm: Harm | undefined;
   /** Of a handshake that was accepted. */
   socket: SocketEntry | undefined;
-  /** The journal's count of changes at its last change; 0 if the journal does not have it. */
+  /**
+   * The journal's count of changes when this entry last changed; 0 if the journal does not have it.
+   */
   changedAt: number;
   /** What was seen at once to be wrong with it, for a client that knew the end of `earlier`. */
   readonly violations: {

@@ -29,8 +29,8 @@ interface Timed {
 /** What a token has asked last. */
 interface Last extends Timed {
   /**
-   * The requests of its run that came so shortly before that they may have been sent together with
-   * it.
+   * The earlier requests of its run that came so shortly before that they may have been sent
+   * together with it.
    */
   readonly recent: readonly Timed[];
 }

@@ -53,7 +53,7 @@ function shownOf(found: RegExpExecArray | null): ((written: Target) => boolean) 
   return (written) => written.layer === "project" && isMaybe(project, written.project);
 }
 
-/** What is not said may be the same. */
+/** Whether two names may mean the same: a name that was left out may be any. */
 function isMaybe(one: string | undefined, other: string | undefined): boolean {
   return one === undefined || other === undefined || one === other;
 }

@@ -1,7 +1,7 @@
 /** A header whose name has one of these in it is taken for a secret. */
 const SECRET_HEADERS = /token|secret|key|auth|passw|cookie|credential/;
 
-/** They are none, and tests look at them. */
+/** Headers whose names look secret, but are not; tests look at them. */
 const PLAIN_HEADERS: ReadonlySet<string> = new Set([
   "idempotency-key",
   "proxy-authenticate",
@@ -23,7 +23,7 @@ export function redactedToken(token: string): string {
   return `${token.startsWith("mst_") ? "mst_" : ""}…${end}`;
 }
 
-/** No client means more, and whoever looks on is to have an answer. */
+/** No client nests values deeper. A bound keeps the answer to whoever looks on quick. */
 const DEPTH_MAX = 200;
 
 /** A value of JSON without the tokens in any of its texts, names of fields among them. */

@@ -6,7 +6,7 @@ import { lookedUp, type Target, targetIn } from "./look-ups.ts";
 export interface Write {
   /** Its Idempotency-Key, where that is read. */
   readonly once: string | undefined;
-  /** The same of each that writes the same. */
+  /** Equal for each write that writes the same. */
   readonly same: string;
   readonly target: Target;
 }
@@ -70,7 +70,7 @@ export function repeatedWrites(
     const again = before.filter((each) => isAgain({ entry, write }, each) && !comesAgain(each));
     if (again.length > 0) repeated.set(entry, textOf(write));
     if (!wasLost(entry)) {
-      // What comes after an answer is another write.
+      // This write was answered, so a later one that is equal is a new write.
       lost.set(
         write.same,
         before.filter((each) => !again.includes(each)),

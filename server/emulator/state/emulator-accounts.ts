@@ -110,7 +110,7 @@ export class EmulatorAccounts {
       },
     };
     this.#made.set(token, { caller, expiresAt: expires });
-    // By chance that began again.
+    // With a seed that began again, the same token may be drawn once more: it is valid now.
     this.#takenBack.delete(token);
     return token;
   }
@@ -130,7 +130,7 @@ export class EmulatorAccounts {
     return off ? undefined : PLAN_LIMITS[plan];
   };
 
-  /** For one account, or for all without one: these rules, and else those of before. */
+  /** Sets rules for one account, or for all without one. What is left out stays as it was. */
   rule(account: AccountId | undefined, { plan, off }: Rules): void {
     const before = account === undefined ? this.#common : this.#rules.get(account);
     const rules = { plan: plan ?? before?.plan, off: off ?? before?.off };

@@ -36,7 +36,8 @@ export async function seedAccount(
   value: unknown,
 ): Promise<Seeded> {
   const seed = parseSeed(value);
-  // Nothing that is kept in memory of the documents of now may be written to those that follow.
+  // Changes that are only in memory yet belong to the documents of now: they are written before
+  // these are replaced.
   await host.store.settle();
   const write = async (context: WriteContext<HostTables>) => {
     if (emptied) await deleteData(context, caller.account);

@@ -50,7 +50,8 @@ export class Snapshots {
   /** What was stored then is stored now, under positions that no client has seen. */
   async restore(name: string, account: AccountId | undefined): Promise<void> {
     this.#get(name, account);
-    // Nothing that is kept in memory of the documents of now may be written to those of then.
+    // Changes that are only in memory yet belong to the documents of now: they are written before
+    // these are replaced.
     await this.host.store.settle();
     await this.host.store.write(async (context) => {
       // Only here is it sure that nobody has deleted or replaced it meanwhile.
@@ -67,7 +68,7 @@ export class Snapshots {
 
   async delete(name: string, account: AccountId | undefined): Promise<void> {
     const kept = this.#get(name, account);
-    // Before its image goes: nobody is to find a snapshot that has none.
+    // The snapshot goes before its image does: nobody may find one that has none.
     this.#kept = this.#kept.filter((each) => each !== kept);
     await this.host.store.write(({ db }) => dropImage(db, kept.image));
   }

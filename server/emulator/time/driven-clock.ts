@@ -157,7 +157,7 @@ export class DrivenClock {
       try {
         return await work();
       } finally {
-        // What the move itself took goes by, too.
+        // The time that the move itself took counts, too.
         const by = { wall: this.now() - wall, steady: this.monotonic() - steady };
         if (from) this.#run({ wall: from.wall + by.wall, steady: from.steady + by.steady });
       }
@@ -229,7 +229,7 @@ export class DrivenClock {
     await this.#settled();
   }
 
-  /** The first comes first. */
+  /** What is due by then, the earliest first. */
   #dueBy({ steady }: Reading): Pending[] {
     const due = [...this.#pending].filter(({ dueMs }) => dueMs <= steady);
     return due.sort((one, other) => one.dueMs - other.dueMs);

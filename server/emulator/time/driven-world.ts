@@ -49,7 +49,8 @@ export function createDrivenWorlds(base: World, options: DrivenWorldOptions): Dr
   const clock = new DrivenClock(base, frozenAt);
   const names = ["data", "requests", "controls", "faults", "tags"];
   const streams = names.map((name) => createSeededBytes(base, name, seed));
-  // Where data outlives the process, so does that of an account whose name would be drawn again.
+  // Where data outlives the process, an account outlives it, too: a name that is drawn again would
+  // get its data.
   const tokens = createSeededBytes(base, "tokens", isKept ? undefined : seed);
   const [data, requests, controls, faults, tags] = streams;
   let isSeeded = seed !== undefined;
