@@ -6,7 +6,7 @@ export interface AnsweredCall {
   readonly said: string;
 }
 
-/** What the system, or this program, said. */
+/** What the system said about the failure, or what this program did. */
 export interface FailedCall {
   readonly said: string;
 }

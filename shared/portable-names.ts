@@ -3,7 +3,9 @@ import { hash } from "node:crypto";
 /** A name of a file is at most this long, with its ending; some systems allow 255 bytes. */
 const NAME_CHARS_MAX = 200;
 
-/** Of the hash of a long key: nobody has a name with the longest by chance. */
+/**
+ * Lengths of the hash of a long key, tried in turn. Nobody has a name with the longest by chance.
+ */
 const HASH_CHARS = [16, 32, 64] as const;
 
 /** What some system does not allow in a name, and the sign that begins a code. */
@@ -36,7 +38,7 @@ export function portableNames(
   const waysOf = (key: string) => [coded, wholeCoded, firstCoded].map((way) => way(key));
   const isLong = (key: string) => waysOf(key).some((name) => name.length > NAME_CHARS_MAX);
   for (const key of keys) if (!isLong(key)) give(key, waysOf(key));
-  // Behind all others, for only these may have a name that another key is meant by.
+  // Long keys come last, because only their names may be those that another key has a right to.
   for (const key of keys) if (isLong(key)) give(key, shortened(key));
   return names;
 }
@@ -77,7 +79,7 @@ function wholeCoded(key: string): string {
   return [...key].map((char) => (/[a-z0-9_-]/.test(char) ? char : codeOf(char))).join("");
 }
 
-/** The same, with the first character coded in any case: for a key whose other names are taken. */
+/** The same, with the first character as a code, too: for a key whose other names are taken. */
 function firstCoded(key: string): string {
   const [first = "", ...rest] = key;
   return `${codeOf(first)}${wholeCoded(rest.join(""))}`;

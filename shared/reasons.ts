@@ -32,7 +32,7 @@ interface ConnectedElsewhere {
   readonly projects: readonly string[];
 }
 
-/** At most so many of them are named. */
+/** At most this many connected projects are named. */
 const CONNECTED_NAMED_MAX = 3;
 
 /** What a rule found in a text. */
@@ -43,7 +43,7 @@ interface LooksLikeSecret {
   readonly like: string;
   /** Null where the text is one line. */
   readonly line: number | null;
-  /** How many further ones are in the same text. */
+  /** How many further findings are in the same text. */
   readonly more: number;
   /** It is in a memory's key and not in its value. */
   readonly inKey: boolean;
@@ -66,7 +66,7 @@ interface NameTwice {
   readonly file: string;
 }
 
-/** What the project's document has for a missing file. */
+/** What the project's document says of a file that is missing. */
 interface Missing {
   /** Null: no text. Left out: unknown. */
   readonly lines?: number | null;
@@ -475,7 +475,7 @@ export function parseReason(text: string): Reason {
     const parsed: unknown = JSON.parse(text);
     if (isReason(parsed)) return parsed;
   } catch {
-    // It is such a sentence.
+    // A sentence is no JSON.
   }
   return { code: "told-before", said: text };
 }

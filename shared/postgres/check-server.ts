@@ -32,15 +32,15 @@ interface ServerFacts extends Reliance {
   readonly encoding: string;
   readonly may_create: boolean;
   readonly schema: string | null;
-  /** Those of the program's tables in which the user may not do everything. */
+  /** The program's tables on which the user lacks a privilege. */
   readonly lacking: string | null;
-  /** And those of which row level security hides rows from the user. */
+  /** The tables of which row level security hides rows from the user. */
   readonly hidden: string | null;
-  /** Commits that have waited for a standby for longer than a write takes. */
+  /** How many commits have waited longer for a standby than a write takes. */
   readonly unheard: number;
   /** See `catalogMark`. */
   readonly mark: string;
-  /** Those of `SESSION_SETTINGS`, as they are. */
+  /** The values that `SESSION_SETTINGS` have now. */
   readonly settings: Readonly<Record<string, string>>;
 }
 
@@ -63,18 +63,21 @@ export interface Looked {
   readonly problem: string | undefined;
   /** Commits wait for a synchronous standby, whatever else is wrong. */
   readonly isHeldUp: boolean;
-  /** Another one whenever the catalog has something else of the tables. */
+  /** Differs whenever the catalog says something else of the tables. */
   readonly mark: string;
 }
 
 /** How a look is made. */
 interface Look {
   readonly withinMs?: number;
-  /** The mark of a look that has found all parts there: while it is the same, they are. */
+  /**
+   * The mark of the last look that found every part. While the mark is the same, the parts are
+   * there.
+   */
   readonly whole?: string | undefined;
 }
 
-/** Looks at what may change while a server runs, whose tables were all made. */
+/** Looks at what may change while a server runs: by then all of its tables are made. */
 export async function lookAtServer<Tables>(
   pool: SessionPool<Tables>,
   parts: SchemaParts,
@@ -124,7 +127,7 @@ async function isHeldUpFor<Tables>(pool: SessionPool<Tables>, waitedMs: number):
   return row !== undefined && row.unheard > 0;
 }
 
-/** Throws where a step was taken, and the database does not know any more that it was. */
+/** Throws if a step was taken, but its row is missing, so that the step would be taken again. */
 export async function refuseUnrecorded<Tables>(
   pool: SessionPool<Tables>,
   parts: SchemaParts,
@@ -143,7 +146,10 @@ export async function refuseMissing<Tables>(
   if (problem !== undefined) throw new DatabaseFailure(problem);
 }
 
-/** Throws where the tables are not what the steps say: those `done` before, or the others. */
+/**
+ * Throws if the tables are not what the steps make. `done`: the steps that were taken before; the
+ * others were taken just now.
+ */
 export async function refuseUnlike<Tables>(
   session: PostgresSession<Tables>,
   migrations: readonly PostgresMigration[],
@@ -178,7 +184,7 @@ export async function findsRoom<Tables>(pool: SessionPool<Tables>): Promise<bool
   }
 }
 
-/** A commit takes no longer with a standby that is there. */
+/** With a standby that is there, a commit takes no longer. */
 const UNHEARD_MS = 5000;
 
 /** How many commits of the database's user have waited so long for a standby. */

@@ -9,10 +9,10 @@ import type { SchemaParts } from "./schema-parts.ts";
 /** A balancer hears of an outage within this time. */
 const LOOK_EVERY_MS = 1000;
 
-/** And of a database that is silent within this one. */
+/** A balancer hears of a silent database within this time. */
 const LOOK_WITHIN_MS = 5000;
 
-/** One look in so many compares every part: what a name means may change by others' rows. */
+/** One look in so many compares every part, because rows of others may change what a name means. */
 const WHOLE_LOOK_EVERY = 60;
 
 interface WatchDeps<Tables> {
@@ -35,7 +35,7 @@ export class DatabaseWatch<Tables> {
   #looks = 0;
   /** See `lookAtServer`. */
   #whole: string | undefined;
-  /** How often anybody had been answered when the last look was over. */
+  /** How often anything had been answered when the last look ended. */
   #answered = 0;
 
   constructor(deps: WatchDeps<Tables>) {
@@ -43,7 +43,7 @@ export class DatabaseWatch<Tables> {
     this.#schedule();
   }
 
-  /** A sentence; undefined while there is none. */
+  /** What is wrong, in a sentence; undefined while nothing is. */
   get problem(): string | undefined {
     return this.#problem ?? (this.#deps.writing.isFull ? DISK_FULL : undefined);
   }
@@ -64,7 +64,7 @@ export class DatabaseWatch<Tables> {
   async #look(): Promise<void> {
     const { pool, world } = this.#deps;
     const before = pool.answered;
-    // Who answers anybody is there, and who has too much to do can be written.
+    // A database that answers anybody is there, and one that is only too busy can be written.
     const isSilent = () => pool.answered === before;
     const silence = world.setTimer(LOOK_WITHIN_MS, () => {
       if (isSilent()) this.#say(UNANSWERED);
@@ -79,7 +79,7 @@ export class DatabaseWatch<Tables> {
     this.#say(problem);
   }
 
-  /** Whether commits are held up stays as it was where nobody answers. */
+  /** Finds what is wrong. Without an answer, whether commits are held up stays as it was. */
   async #find(): Promise<string | undefined> {
     const { pool, writing, parts } = this.#deps;
     const whole = this.#looks % WHOLE_LOOK_EVERY === 0 ? undefined : this.#whole;
@@ -92,7 +92,7 @@ export class DatabaseWatch<Tables> {
     return await this.#lookForRoom();
   }
 
-  /** After a write that has found none; what is said as long as there is none. */
+  /** Looks whether a disk that was full has room again; the sentence, as long as it has none. */
   async #lookForRoom(): Promise<string | undefined> {
     const { writing } = this.#deps;
     if (!writing.isFull) return undefined;

@@ -5,7 +5,10 @@ import { kyselyThrough, SessionPool } from "./pool.ts";
 import { schemaPartsOf } from "./schema-parts.ts";
 import { inTransaction } from "./transaction.ts";
 
-/** With the one that listens these are twelve: eight servers have room in PostgreSQL's hundred. */
+/**
+ * With the connections of writes and the listening one a server has twelve: eight servers fit into
+ * PostgreSQL's default of a hundred.
+ */
 const READING_MAX = 6;
 const WRITING_MAX = 5;
 

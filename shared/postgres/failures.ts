@@ -6,7 +6,7 @@ import { AppError, messageOf, RateLimited } from "../errors.ts";
  */
 const AGAIN = new Set(["40001", "40P01"]);
 
-/** What a database that has too much to do says, and what that means. Clients hear less. */
+/** What a database says that has too much to do, and what that means. Clients are told less. */
 const TOO_BUSY: Readonly<Record<string, string>> = {
   "53400": "a limit of the database's configuration was reached: its log says which",
   "55P03":
@@ -16,14 +16,14 @@ const TOO_BUSY: Readonly<Record<string, string>> = {
   "25P03": "a transaction stood still for ten seconds, and was ended: try again later",
 };
 
-/** And one that has as many connections as it may have. */
+/** What a database says that has as many connections as it may have. */
 const TOO_MANY_CONNECTIONS = "53300";
 
 const TOO_MUCH = "the server has too much to do: try again later";
 
 const NOTHING_SAVED = "nothing of this was saved";
 
-/** What is said of one whose disk is full. */
+/** The sentence about a database whose disk is full. */
 export const DISK_FULL = `the database's disk is full: make room there; ${NOTHING_SAVED}`;
 
 /** For how long a client is asked to wait where the database has too much to do. */
@@ -55,18 +55,23 @@ class DiskFull extends DatabaseFailure {
   }
 }
 
-/** What is said where commits wait for a synchronous standby, and each further one would. */
+/**
+ * The sentence for commits that wait for a synchronous standby: each further one would wait, too.
+ */
 export const STANDBY_LOST =
   "commits wait for the database's synchronous standby, which does not answer: see that it " +
   "runs, or take it out of synchronous_standby_names";
 
-/** What is said of a commit that was given up while it waited for that standby. */
+/** The sentence for a commit that was given up while it waited for that standby. */
 export const COMMIT_HELD_UP =
   "this waits for the database's synchronous standby, which does not answer, and is saved once " +
   "it does: see that it runs, or take it out of synchronous_standby_names, and look before you " +
   "repeat this";
 
-/** A commit whose outcome nobody knows. What was in memory may be what is there, or not. */
+/**
+ * A commit whose outcome nobody knows. The database may have it or not, so what is in memory may
+ * differ.
+ */
 export class UnknownOutcome extends DatabaseFailure {
   constructor(cause: unknown) {
     super(
@@ -81,7 +86,7 @@ export class UnknownOutcome extends DatabaseFailure {
   }
 }
 
-/** The database gives nobody a further connection. What goes on has those that are there. */
+/** The database opens no further connection. Those that are open go on. */
 export class NoConnectionLeft extends RateLimited {
   constructor(cause: unknown) {
     super(
@@ -121,7 +126,10 @@ export function isUnanswered(thrown: unknown): boolean {
   return messageOf(causeOf(thrown)) === "Query read timeout";
 }
 
-/** Whether a connection was found dead. Who was silent was waited for, and is not asked again. */
+/**
+ * Whether a connection was found dead at once. A silent one is another matter: it was waited for,
+ * and is not asked again.
+ */
 export function isConnectionDead(thrown: unknown): boolean {
   return isConnectionLost(thrown) && !isUnanswered(thrown);
 }
@@ -143,7 +151,7 @@ class DatabaseBusy extends RateLimited {
   }
 }
 
-/** What is refused because there is too much to do already. */
+/** The refusal while there is too much to do already. */
 export function tooBusy(): RateLimited {
   return new RateLimited(TOO_MUCH, RETRY_AFTER_SECONDS);
 }
@@ -152,7 +160,9 @@ export function tooBusy(): RateLimited {
 const UNREACHABLE =
   /^(ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_AGAIN|ENOENT)$/;
 
-/** The error to show for one of the driver's: what is foreseen has a sentence, the rest stays. */
+/**
+ * The error to show for one of the driver's: an expected one gets our sentence, any other stays.
+ */
 export function foreseen(thrown: unknown): unknown {
   if (thrown instanceof AppError) return thrown;
   const state = stateOf(thrown);
@@ -251,27 +261,30 @@ function tlsSentence(thrown: unknown): string | undefined {
 /** Node's codes of certificates, which are OpenSSL's. */
 const CERTIFICATE = /SELF_SIGNED|^CERT_|UNABLE_TO_(GET|VERIFY|DECRYPT)_|^ERR_(OSSL|SSL)/;
 
-/** Of an authority's certificate, and not of a socket. */
+/**
+ * Whether the file of an authority's certificate is missing; a socket's may be missing, too, and
+ * says the same.
+ */
 function isFileMissing(cause: unknown): boolean {
   return cause instanceof Error && "syscall" in cause && cause.syscall === "open";
 }
 
-/** What is said of one that may run, and is not heard. */
+/** The sentence for a database that may be running and does not answer. */
 export const UNANSWERED =
   "the database does not answer: see that its machine runs, and the network to it";
 
-/** What is said of one that takes no writes. */
+/** The sentence for a database that takes no writes. */
 export const READ_ONLY =
   "the database can only be read (a standby, or default_transaction_read_only): name the " +
   "primary's address by --database-url";
 
-/** What is said of a way to the database on which a session's settings don't last. */
+/** The sentence for a pooler in between, through which a session's settings don't last. */
 export const POOLED =
   "the database's address is that of a pooler in transaction mode, through which nobody can " +
   "listen and no setting lasts: name PostgreSQL's own address by --database-url, or a pooler in " +
   "session mode that lets `options` through";
 
-/** A failure of ours has the driver's behind it. */
+/** The driver's error, which one of ours has as its cause. */
 function causeOf(thrown: unknown): unknown {
   return thrown instanceof DatabaseFailure ? thrown.cause : thrown;
 }
@@ -280,6 +293,6 @@ function stateOf(thrown: unknown): string {
   const cause = causeOf(thrown);
   if (!(cause instanceof Error)) return "";
   if ("code" in cause && typeof cause.code === "string") return cause.code;
-  // Several addresses of one name were tried.
+  // An AggregateError: several addresses of one name were tried.
   return cause instanceof AggregateError ? stateOf(cause.errors[0]) : "";
 }

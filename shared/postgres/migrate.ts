@@ -8,30 +8,33 @@ import { inTransaction } from "./transaction.ts";
 export interface PostgresMigration {
   readonly name: string;
   /**
-   * Whether programs that don't know the step can't go on. While servers of two releases run, a
-   * step only adds; what it replaces goes in a later release, by a step that breaks.
+   * Whether programs that don't know the step have to stop. While servers of two releases run, a
+   * step only adds. What it replaces is taken away in a later release, by a step that breaks.
    */
   readonly breaks: boolean;
   readonly statements: readonly string[];
   /**
-   * Makes what is stored anew, some rows in each transaction of its own, while others write. It may
-   * be repeated, or run by several servers at once: the step is taken once one of them is done.
+   * Rewrites what is stored, some rows in each transaction, while others write. It may run again,
+   * or on several servers at once; the step counts as taken when one of them is done.
    */
   readonly rewrite?: (inTransaction: InTransaction) => Promise<void>;
 }
 
-/** Runs some statements in one transaction, again where others came in its way. */
+/** Runs statements in one transaction, and again if another transaction conflicts with it. */
 export type InTransaction = <Result>(
   work: (session: Statements) => Promise<Result>,
 ) => Promise<Result>;
 
-/** Throws where tables are not what steps say; `done`: the names of those taken before. */
+/** Throws if the tables are not what the steps make; `done`: the names of those taken before. */
 type StepsCheck<Tables> = (
   session: PostgresSession<Tables>,
   done: ReadonlySet<string>,
 ) => Promise<void>;
 
-/** Servers that start at the same time migrate one after another. Any number does. */
+/**
+ * The key of the lock by which servers that start together migrate one after another. Any number
+ * would do.
+ */
 const LOCK = 7_403_616_013;
 
 /**
@@ -76,7 +79,7 @@ export async function migratePostgres<Tables>(
   }
 }
 
-/** Several servers may have taken the step at once. */
+/** Several servers may have taken the step at once, so its row may be there. */
 async function record(session: Statements, { name, breaks }: PostgresMigration): Promise<void> {
   await session.change(
     "INSERT INTO schema_migrations VALUES ($1, $2) ON CONFLICT (name) DO NOTHING",
@@ -108,7 +111,7 @@ async function refuseOthersTables<Tables>(
   );
 }
 
-/** What a step makes belongs to whom the rest does, whoever takes it. */
+/** What a step makes belongs to the owner of the other tables, whoever takes the step. */
 async function actAsOwner<Tables>(session: PostgresSession<Tables>, model: string): Promise<void> {
   const [owner] = await session.query<{ name: string }>(
     `SELECT quote_ident(pg_get_userbyid(relowner)) AS name FROM pg_class
@@ -118,7 +121,9 @@ async function actAsOwner<Tables>(session: PostgresSession<Tables>, model: strin
   if (owner) await session.command(`SET LOCAL ROLE ${owner.name}`);
 }
 
-/** Servers whose user is not the tables' owner go on with the tables that a step has made. */
+/**
+ * Grants to the other servers' users what they have on the other tables, so that they can go on.
+ */
 async function grantAlike<Tables>(
   session: PostgresSession<Tables>,
   model: string,

@@ -17,10 +17,10 @@ import {
   TransactionDriver,
 } from "./session.ts";
 
-/** Beyond so many that wait for a connection everybody else is refused at once. */
+/** While so many wait for a connection, everybody else is refused at once. */
 const WAITING_MAX = 1024;
 
-/** Whoever has waited this long for a connection is refused. */
+/** A wait for a connection ends with a refusal after this long. */
 const CONNECTED_WITHIN_MS = 10_000;
 
 /** A database that is silent for this long is asked whether it is still there. */
@@ -81,28 +81,28 @@ function withKnownCertificate(parameter: string): string {
   return parameter.replace(/^sslmode=(prefer|require|verify-ca)$/, "sslmode=verify-full");
 }
 
-/** A connection, and how many were made before it and with it. */
+/** A connection, and its number among those that were made, from 1. */
 interface Made<Tables> {
   readonly session: PostgresSession<Tables>;
   readonly number: number;
 }
 
-/** A bounded number of connections. Who finds none waits in turn, and not for ever. */
+/** A bounded number of connections. If all are in use, callers wait in turn, for a bounded time. */
 export class SessionPool<Tables> {
   readonly #pool: pg.Pool;
   readonly #sessions = new WeakMap<pg.PoolClient, Made<Tables>>();
-  /** Those that were silent for too long. */
+  /** The connections that were silent for too long. */
   readonly #silent = new WeakSet<pg.PoolClient>();
-  /** Processes of the database's whose connection was given up while they worked. */
+  /** The database's processes whose connection was given up while they worked. */
   readonly #left = new Set<number>();
   readonly #connectionsMax: number;
   readonly #keepsPlaces: boolean;
   #made = 0;
   #answered = 0;
-  /** Whether a statement has found no room on the database's disk, and none has found it since. */
+  /** Whether the database's disk was full at the last write, and no write has found room since. */
   isFull = false;
   #isHeldUp = false;
-  /** Hears that commits are held up, and once more at each look that finds it. */
+  /** Called when commits are found to be held up, and again at each look that still finds it. */
   onHeldUp = () => {};
 
   /** `keepsPlaces`: see `give`; `freePlaces` has to be called then. */
@@ -111,10 +111,10 @@ export class SessionPool<Tables> {
     this.#connectionsMax = connectionsMax;
     this.#keepsPlaces = keepsPlaces;
     this.#pool = new pg.Pool(config);
-    // One that is lost while nobody uses it is replaced when it is needed.
+    // A connection that is lost while nobody uses it is replaced when it is needed.
     this.#pool.on("error", () => {});
     this.#pool.on("connect", (client) => {
-      // Its loss shows at its next statement. It may be lost before anybody has got it.
+      // A lost connection fails at its next statement. It may be lost before anybody has got it.
       client.on("error", () => {});
       client.on("drain", () => {
         this.#answered += 1;
@@ -122,25 +122,25 @@ export class SessionPool<Tables> {
     });
   }
 
-  /** How many there are, are used, and are waited for. */
+  /** How many connections are open and in use, and how many callers wait. */
   get figures(): { readonly open: number; readonly used: number; readonly waiting: number } {
     const { totalCount: open, idleCount, waitingCount: waiting } = this.#pool;
     return { open, used: open - idleCount, waiting };
   }
 
-  /** Moves while the database answers anything on any of them. */
+  /** Changes whenever the database answers anything on any connection. */
   get answered(): number {
     return this.#answered;
   }
 
-  /** How many connections there have been. */
+  /** How many connections were made so far. */
   get made(): number {
     return this.#made;
   }
 
   /**
-   * A connection of one's own, until `give`. Who has found one dead takes none of the first `but`
-   * again: those that nobody used may be dead, too.
+   * A connection for the caller alone, until `give`. A caller that has just found one dead passes
+   * `but`, the number made so far: older ones that nobody used since may be dead, too.
    */
   async take(but = 0): Promise<PostgresSession<Tables>> {
     for (;;) {
@@ -172,9 +172,9 @@ export class SessionPool<Tables> {
   }
 
   /**
-   * `isBroken`: nobody else gets it. The database's process of one that was silent may still be
-   * there, as where a commit waits for a standby that is gone. It keeps its place, or such
-   * processes would be ever more.
+   * Gives a connection back. `isBroken`: nobody else gets it. If it was silent, the database's
+   * process may still run, for example in a commit that waits for a lost standby. It keeps its
+   * place then, or such processes would add up without a limit.
    */
   give({ client }: PostgresSession<Tables>, isBroken = false): void {
     const process = processIdOf(client);
@@ -184,7 +184,10 @@ export class SessionPool<Tables> {
     client.release(isBroken);
   }
 
-  /** Gives away the places of processes that have ended since. `reader`: another pool. */
+  /**
+   * Frees the places of processes that have ended since. `reader`: another pool, on which this is
+   * asked.
+   */
   async freePlaces(reader: SessionPool<Tables>, withinMs: number): Promise<void> {
     if (this.#left.size === 0) return;
     const rows = await reader.use((session) =>
@@ -200,7 +203,9 @@ export class SessionPool<Tables> {
     this.#setMax();
   }
 
-  /** Commits wait for what does not come, as a look has found: nobody begins another one. */
+  /**
+   * Whether a look has found commits that wait for a lost standby. Nobody begins another one then.
+   */
   get isHeldUp(): boolean {
     return this.#isHeldUp;
   }
@@ -210,12 +215,12 @@ export class SessionPool<Tables> {
     if (isHeldUp) this.onHeldUp();
   }
 
-  /** How many places are kept so. */
+  /** How many places such processes keep. */
   get placesKept(): number {
     return this.#left.size;
   }
 
-  /** One is always there for what waits for no disk. */
+  /** One connection always remains for work that waits for no disk. */
   #setMax(): void {
     this.#pool.options.max = Math.max(1, this.#connectionsMax - this.#left.size);
   }
@@ -236,7 +241,7 @@ export class SessionPool<Tables> {
     return await this.use(work, this.#made);
   }
 
-  /** Waits for those that are used. */
+  /** Ends all connections, and waits for those in use. */
   end(): Promise<void> {
     return this.#pool.end();
   }
@@ -256,7 +261,7 @@ export function kyselyThrough<Tables>(pool: SessionPool<Tables>): Kysely<Tables>
 
 /**
  * A connection for one statement. It may have died while nobody used it, as when the database was
- * started again: a read then has another one, once.
+ * restarted: a read is then tried once more, on another one.
  */
 class PooledConnection<Tables> implements DatabaseConnection {
   readonly #pool: SessionPool<Tables>;

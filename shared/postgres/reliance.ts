@@ -1,4 +1,4 @@
-/** What a session's settings say of whether all of what it writes is done and kept. */
+/** What a session's settings say about whether everything that it writes is done and kept. */
 export interface Reliance {
   readonly durable: string;
   readonly syncs: boolean;
@@ -15,7 +15,7 @@ export function relianceProblem({ durable, syncs, role }: Reliance): string | un
     const early = "the database acknowledges before anything is on its disk";
     return `${early} (synchronous_commit = off): ${TAKE_BACK}`;
   }
-  // Where there is no synchronous standby now, there may be one later.
+  // There may be a synchronous standby later, even if there is none now.
   if (durable === "local") {
     const early = "the database acknowledges before a synchronous standby has anything";
     return `${early} (synchronous_commit = local): ${TAKE_BACK}`;
@@ -26,7 +26,8 @@ export function relianceProblem({ durable, syncs, role }: Reliance): string | un
       "back in its server's configuration"
     );
   }
-  // Without them nobody hears of a token that is revoked, and a long key is written beside itself.
+  // Such a session runs no triggers. Without them nobody hears that a token is revoked, and a long
+  // key is not written to the column that searches read.
   if (role !== "origin") {
     return `the database leaves out triggers (session_replication_role = ${role}): ${TAKE_BACK}`;
   }

@@ -71,7 +71,7 @@ export function partsThere(tables: readonly string[], functions: readonly string
 function isFoundBy(path: string, table: string): string {
   const set = (value: string) => `set_config('search_path', ${value}, true)`;
   const isFound = `to_regclass(quote_ident(${table}.name)) IS NOT DISTINCT FROM ${table}.id`;
-  // The branches of a CASE are the one thing that is sure to be worked out in order.
+  // PostgreSQL evaluates the branches of a CASE in order, and nothing else surely so.
   return `CASE WHEN ${set(path)} IS NULL THEN false
       WHEN ${isFound} THEN ${set("session_path")} IS NOT NULL
       ELSE ${set("session_path")} IS NULL END`;
@@ -95,7 +95,9 @@ function hashInSql(body: string): string {
   return `left(encode(sha256(convert_to(${spaced}, 'UTF8')), 'hex'), 8)`;
 }
 
-/** In the statement, which is prepared once, and not sent with each look. */
+/**
+ * The names are part of the statement, which is prepared once, and so are not sent with each look.
+ */
 function listed(names: readonly string[]): string {
   return `ARRAY[${names.map((name) => `'${name.replaceAll("'", "''")}'`).join(", ")}]::text[]`;
 }
@@ -107,7 +109,7 @@ export interface PartsAsked {
   readonly only?: "made" | "rows" | undefined;
 }
 
-/** Those of the wanted parts that the database does not have. More than is wanted is fine. */
+/** The wanted parts that the database lacks. Further ones do no harm. */
 export async function partsMissing<Tables>(
   session: PostgresSession<Tables>,
   parts: SchemaParts,
@@ -136,7 +138,7 @@ export async function partsMissing<Tables>(
     if (only === "rows") return await look(rows, ...rowsThere);
     return await look([...made, ...rows], there, ...rowsThere);
   } catch (thrown) {
-    // Nobody can ask for the rows of a table that is not there.
+    // The rows of a table that is not there can't be asked for: it is the table that is missing.
     if (!isNameUnknown(thrown)) throw thrown;
     return await look(made, there);
   }
@@ -160,10 +162,10 @@ export function rowsOfTakenSteps(
   return hasTable ? unrecorded.map(({ row }) => row) : [STEPS_TABLE];
 }
 
-/** How many of the parts that are missing are named. */
+/** At most this many missing parts are named. */
 const NAMED_MAX = 5;
 
-/** What is missing, and what to do, in a sentence. Without a table nobody wants its columns. */
+/** What is missing, and what to do, in a sentence. Columns of a missing table are not named. */
 export function lackOf(missing: readonly SchemaPart[]): string | undefined {
   const isMissing = new Set(missing.map(({ name }) => name));
   const told = missing.filter(({ needs }) => needs === undefined || !isMissing.has(needs));
@@ -176,7 +178,7 @@ export function lackOf(missing: readonly SchemaPart[]): string | undefined {
   return `the database lacks parts of its schema (${named(told)}): ${way.join(", ")}`;
 }
 
-/** What is wrong where steps have just made something else than they say. */
+/** What is wrong if steps that were just taken made something else than they say. */
 export function unlikeOf(missing: readonly SchemaPart[]): string | undefined {
   if (missing.length === 0) return undefined;
   const made = "the database has made something else of memsync's schema than was asked for";

@@ -1,7 +1,7 @@
 /**
- * SQL of a text that is another one whenever the catalog has got other rows of these tables, of
- * what belongs to them, or of these functions: who has written each row tells. It costs a fraction
- * of comparing what the rows say. `tables`: an expression of their names.
+ * SQL of a text that changes whenever the catalog's rows about these tables, their parts, or these
+ * functions do: it is made of the transactions that wrote the rows, which costs a fraction of
+ * comparing them. `tables`: an SQL expression of their names.
  */
 export function catalogMark(tables: string, functions: readonly string[]): string {
   const ids = `array(SELECT to_regclass(quote_ident(name))::oid FROM unnest(${tables}) AS name)`;

@@ -1,13 +1,13 @@
 import { createHash } from "node:crypto";
 import type { PostgresMigration } from "./migrate.ts";
 
-/** Something that a step makes, or a state that it has to be in. A program can't do without it. */
+/** Something that a step makes, or a state that it has to be in. No program can do without it. */
 export interface SchemaPart {
   /** As `partsThere` names it. */
   readonly name: string;
   /** The part without which this one can't be there. */
   readonly needs?: string;
-  /** What brings it back where nothing else is missing. */
+  /** The statement that brings it back if nothing else is missing. */
   readonly way?: string;
 }
 
@@ -23,7 +23,7 @@ export interface SchemaParts {
     readonly name: string;
     /** The row in which the database keeps that the step was taken. */
     readonly row: SchemaPart;
-    /** What it makes besides rows. */
+    /** The parts that the step makes, besides rows. */
     readonly made: readonly SchemaPart[];
     readonly rows: readonly SchemaPart[];
   }[];
@@ -91,7 +91,7 @@ function identitiesOf(statement: string): { table: string; column: string }[] {
   return [...found].map(([, column = ""]) => ({ table, column }));
 }
 
-/** One that gives numbers that no row has yet. */
+/** The sequence of a column, which gives numbers that no row has yet. */
 function sequencePart({ table, column }: { table: string; column: string }): SchemaPart {
   return {
     name: `sequence of ${table}.${column}`,
@@ -122,7 +122,10 @@ function columnOf(definition: string): Column {
   return { name, type: collation === undefined ? type : `${type} COLLATE ${collation}`, rest };
 }
 
-/** A column, a key or a constraint each: commas between parentheses part none. */
+/**
+ * The columns, keys and constraints of a table's definition: split at commas that are in no
+ * parentheses.
+ */
 function itemsOf(body: string): string[] {
   return body.split(/,(?![^(]*\))/).map((each) => each.trim());
 }
@@ -148,7 +151,7 @@ function tableParts(
   const constraints = items.filter((item) => IS_CONSTRAINT.test(item));
   const keyed = constraints.flatMap((each) => /^PRIMARY\s+KEY\s+\((.*)\)/.exec(each)?.[1] ?? []);
   const inKey = new Set(keyed.flatMap((each) => each.split(/,\s*/)));
-  // What is in a key is never null.
+  // A column of the key is never null.
   const columns = [...inherited, ...own].map((column) => {
     return inKey.has(column.name) ? { ...column, rest: `${column.rest} NOT NULL` } : column;
   });
@@ -223,7 +226,7 @@ function indexParts(name: string, index: SchemaPart): SchemaPart[] {
   return [index, { name: `valid index ${name}`, needs: index.name, way }];
 }
 
-/** Makes a constraint that may be there with something else in it. */
+/** Drops a constraint, which may be there with another content, and makes it again. */
 function anew(table: string, name: string, definition: string): string {
   const change = `ALTER TABLE ${table}`;
   return `${change} DROP CONSTRAINT IF EXISTS ${name}, ADD CONSTRAINT ${name} ${definition}`;
@@ -259,7 +262,7 @@ function definedParts(table: string, name: string, definition: string): SchemaPa
   ];
 }
 
-/** As PostgreSQL shows it. */
+/** The trigger in the form in which PostgreSQL shows it. */
 function triggerParts(statement: string): SchemaPart[] {
   const [, name, table] = /^CREATE\s+TRIGGER\s+(\w+)\s.*?\sON\s+(\w+)/s.exec(statement) ?? [];
   if (name === undefined) return [];
@@ -280,7 +283,7 @@ function functionParts(statement: string): SchemaPart[] {
   if (name === undefined) return [];
   const way = onOneLine(statement).replace(/^CREATE/, "CREATE OR REPLACE");
   const own = `function ${name} with the body ${bodyHash(body)}`;
-  // It finds the tables beside it, whoever writes, and from wherever.
+  // The function finds the tables beside it by its own search_path, whoever writes.
   const path = `ALTER FUNCTION ${name} SET search_path FROM CURRENT`;
   return [
     { name: own, way },
@@ -288,7 +291,7 @@ function functionParts(statement: string): SchemaPart[] {
   ];
 }
 
-/** Of a function's body, whatever its blanks. */
+/** The hash of a function's body, blanks left out. */
 function bodyHash(body: string): string {
   return createHash("sha256").update(onOneLine(body)).digest("hex").slice(0, 8);
 }

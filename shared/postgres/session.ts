@@ -15,7 +15,7 @@ import { foreseen } from "./failures.ts";
 /** Statements that are prepared once on each connection. Others are planned at each run. */
 const PREPARED_MAX = 512;
 
-/** A little more than the database gives a statement, for one that is not there any more. */
+/** A little more than the database gives a statement: after this, the database itself is gone. */
 export const ANSWERED_WITHIN_MS = 40_000;
 
 /** What the driver's types leave out: it ends the connection if there is no answer by then. */
@@ -64,7 +64,7 @@ export class PostgresSession<Tables> implements DatabaseConnection, Statements {
   /** Whether a statement has failed. */
   failed = false;
 
-  /** `onFailed` hears of each statement that fails, on the views, too. */
+  /** `onFailed` is called for each statement that fails, also one of a view. */
   constructor(
     readonly client: pg.PoolClient,
     readonly onFailed: (thrown: unknown) => void = () => {},
@@ -98,7 +98,7 @@ export class PostgresSession<Tables> implements DatabaseConnection, Statements {
   async executeQuery<Row>({ sql, parameters, query }: CompiledQuery): Promise<QueryResult<Row>> {
     const isRead = isReading(query.kind, sql);
     if (!isRead) this.wrote = true;
-    // Kysely knows what rows it has asked for.
+    // The caller of Kysely knows the type of the rows that it asked for.
     const { rows, rowCount } = await this.#run<Row & pg.QueryResultRow>(sql, parameters);
     return isRead ? { rows } : { rows, numAffectedRows: BigInt(rowCount ?? 0) };
   }
@@ -134,7 +134,7 @@ function isReading(kind: string, sql: string): boolean {
   return kind === "SelectQueryNode" || /^\s*(with|select)\b/i.test(sql);
 }
 
-/** Whether a statement may be run twice: it reads, and holds and changes nothing. */
+/** Whether a statement may run twice: it reads, locks nothing and changes nothing. */
 export function isRepeatable({ sql, query }: CompiledQuery): boolean {
   return isReading(query.kind, sql) && !/\b(insert|update|delete)\b/i.test(sql);
 }

@@ -9,13 +9,13 @@ import {
 import type { SessionPool } from "./pool.ts";
 import type { PostgresSession } from "./session.ts";
 
-/** A transaction that others came in the way of is tried this often. */
+/** A transaction that conflicts with others is tried so often. */
 const TRIES_MAX = 5;
 
-/** And so often on a connection that turns out to be lost. */
+/** A transaction on a connection that turns out to be lost is tried so often. */
 const CONNECTED_TRIES_MAX = 2;
 
-/** How often a transaction that failed with this is tried: nothing of it was committed. */
+/** How often a transaction may be tried that failed for this reason, with nothing committed. */
 export function triesFor(reason: unknown): number {
   if (isToBeRepeated(reason)) return TRIES_MAX;
   // The connection may have been lost long before it was needed.
@@ -25,8 +25,8 @@ export function triesFor(reason: unknown): number {
 
 /**
  * Runs `work` in one transaction: committed if it resolves, rolled back if it throws. It may run
- * several times, and so has no effects outside of the transaction. Where it is not known whether it
- * was committed it runs again only if it may be done twice.
+ * several times, so it must have no effects outside of the transaction. If nobody knows whether it
+ * was committed, it runs again only if the caller says that it may be done twice.
  */
 export async function inTransaction<Tables, Result>(
   pool: SessionPool<Tables>,
@@ -44,7 +44,10 @@ export async function inTransaction<Tables, Result>(
   }
 }
 
-/** Not of one that was silent: it would be waited for once more. */
+/**
+ * Whether the connection was lost at the commit. A silent one does not count, or the caller would
+ * wait for it once more.
+ */
 function isLostAtCommit(thrown: unknown): boolean {
   return thrown instanceof UnknownOutcome && !isUnanswered(thrown.cause);
 }
@@ -69,7 +72,7 @@ async function once<Tables, Result>(
   }
 }
 
-/** Throws `UnknownOutcome` where nobody knows. */
+/** Commits. Throws `UnknownOutcome` if nobody knows whether that succeeded. */
 export async function commit<Tables>(session: PostgresSession<Tables>): Promise<void> {
   let command: string;
   try {
@@ -81,7 +84,9 @@ export async function commit<Tables>(session: PostgresSession<Tables>): Promise<
   throw new DatabaseFailure("the database did not commit: nothing of this was saved");
 }
 
-/** False: the connection can't be used any more. What was not committed is gone then, too. */
+/**
+ * Rolls back. False: the connection can't be used any more; the transaction is gone in either case.
+ */
 export async function rolledBack<Tables>(session: PostgresSession<Tables>): Promise<boolean> {
   try {
     await session.command("ROLLBACK");

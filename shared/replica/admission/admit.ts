@@ -20,7 +20,8 @@ import { problemOfTrial, SEARCH_STEPS_MAX } from "./trial.ts";
 import { visitInOrder } from "./visit-in-order.ts";
 
 /**
- * What an update brings beside deletions. `records`: only what tells of them, and of who made them.
+ * What an update brings besides deletions. `records`: only entries that say what was deleted, and
+ * by whom.
  */
 export type Addition = "nothing" | "records" | "more";
 
@@ -37,7 +38,10 @@ export type Admission =
 /** Yjs draws client ids of 32 bits. */
 const CLIENT_ID_MAX = 2 ** 32 - 1;
 
-/** A client's clock counts characters and entries. No honest update advances it this far. */
+/**
+ * A client's clock counts characters and entries. No real client advances it this far in one
+ * update.
+ */
 const CLOCK_ADVANCE_MAX = 2 ** 30;
 
 /**
@@ -118,7 +122,7 @@ class AdmissionLook {
         this.#checkCut(client, clock + len);
       }
     }
-    // Consumes the structures.
+    // Checks the update on a trial copy where that is needed. Uses up the decoded structures.
     yield* this.#tryWhereNeeded();
     return { kind: "admitted", adds: this.#adds };
   }

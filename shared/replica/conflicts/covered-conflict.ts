@@ -13,9 +13,9 @@ export interface CoveringConflict {
 }
 
 /**
- * The open conflicts, without each of which another one says everything. A program that saves again
- * and again without reading makes a conflict with the same lines each time, with one line of its
- * own more or less. Whoever settles the last of these conflicts has settled all of them.
+ * The open conflicts, without those of which another one already says everything. A program that
+ * saves again and again without reading makes a conflict with the same lines each time, with one
+ * line of its own more or less. The last of these is enough: settling it settles them all.
  */
 export function withoutCovered(
   records: readonly TextConflictRecord[],
@@ -32,7 +32,10 @@ export function withoutCovered(
   }));
 }
 
-/** Which of two that cover each other goes: the earlier one, else that with the smaller id. */
+/**
+ * Which of two conflicts that cover each other is left out: the earlier one, or the one with the
+ * smaller id.
+ */
 function isBefore(one: TextConflictRecord, other: TextConflictRecord, standing: Standing): boolean {
   if (one === other) return false;
   if (!covers(one, other, standing)) return true;
@@ -73,8 +76,8 @@ function coversAside(
 }
 
 /**
- * Whether lines of which it was asked where they should stand once stand at two places by now: then
- * it is asked which of these is to stay.
+ * Whether a conflict about where lines should stand once is overtaken: they stand at two places by
+ * now, and another conflict asks which of these is to stay.
  */
 function coversMoved(
   versions: TextConflictRecord["versions"],

@@ -20,25 +20,25 @@ interface WholeEdit {
   readonly after: string;
   readonly by: Author;
   readonly at: number;
-  /** That it deleted more than half of the text is told, with all that was deleted. */
+  /** Whether a large deletion is told by itself, with all that was deleted. */
   readonly isTold?: boolean;
 }
 
 /** A conflict that an edit has ended, and what takes its place. */
 export interface EndedConflict {
   readonly record: TextConflictRecord;
-  /** What is in question since, or the same again, over unless an undo revives it. */
+  /** The conflict in its place. It may be the same one, noted as over unless an undo revives it. */
   readonly next: NewTextConflict;
 }
 
 /**
- * The conflicts that an edit has ended. Where it mended the lines of a version, in their place or
- * where it moved them, while the other one still counts, nobody has chosen, so what stands there
- * now disagrees with that as the former lines did.
- * Nor has who mended both, each by itself, as a mark of all lists or a name all over the text.
- * Whoever takes the lines out, or puts one thing in the place of both versions, has chosen, and so
- * has whose the other version is. To be called with all conflicts that the document has after the
- * edit.
+ * The conflicts that an edit has ended, with what takes their place. If the edit mended the lines
+ * of one version, where they stood or while moving them, and the other version still counts, nobody
+ * has chosen: what stands there now disagrees with the other version as the former lines did. The
+ * same holds if it mended both versions, each by itself, as when it changes a mark of all lists or
+ * a name everywhere. Taking the lines out, or putting one thing in the place of both versions, is a
+ * choice, and so is an edit by the machine that wrote the other version. To be called with all
+ * conflicts that the document has after the edit.
  */
 export function findEnded(
   records: readonly TextConflictRecord[],
@@ -69,7 +69,7 @@ export function findEnded(
       return nextOf(record, other, { text, ...by, at, places });
     }
     if (isOver(record, after)) return undefined;
-    // Whoever clears a text has said nothing of what is in dispute there.
+    // Clearing the whole text says nothing about the lines in dispute.
     return hasWord(after) || isTold
       ? { kind: "unseen", versions: [leftVersion(one), leftVersion(two)] }
       : undefined;
@@ -80,12 +80,15 @@ export function findEnded(
   });
 }
 
-/** Where a machine has no name nobody knows that it is the same one. */
+/** Without a name nobody knows that two writers are one machine. */
 function isBy(version: TextVersion, by: Author): boolean {
   return version.machine !== undefined && isSameMachine(version, by);
 }
 
-/** Whether a version still counts: that nothing is to stand there, or its lines, which stand. */
+/**
+ * Whether a version still counts: its lines stand, or, if it has none, nothing stands in their
+ * place.
+ */
 function isLeft({ kind }: TextConflictRecord, other: TextVersion, after: string): boolean {
   if (kind === "moved") return !other.isStanding;
   return other.text === "" || (!other.cut && holdsAnyLine(after, other.text));
@@ -105,7 +108,7 @@ function nextOf(
   return { kind: other.text === "" ? "both" : "unseen", versions: [mended, leftVersion(other)] };
 }
 
-/** A version as it is, to be recorded anew. */
+/** The version as it stands, for the record of a new conflict. */
 export function leftVersion({ text, machine, home, at, places }: TextVersion): NewVersion {
   return {
     text,
@@ -128,13 +131,13 @@ class MendingEdit {
     this.#hunks = diffLines(this.#before, this.#after);
   }
 
-  /** What it made of the lines of a version, none of which the other one has. */
+  /** What the edit made of the lines that this version has and the other one has not. */
   madeOf(version: TextVersion, other: TextVersion): PlacedLines[] {
     const mended = this.#mended(version, other);
     return mended.length > 0 ? mended : this.#carriedOff(version, other);
   }
 
-  /** What it made of each version, where that is known to be of the one and not of the other. */
+  /** What the edit made of each version, as far as it is certain of which one it was made. */
   madeOfEach({ kind, versions: [one, two] }: TextConflictRecord) {
     if (!REPLACING.includes(kind) || one.text === two.text) return undefined;
     const lines = this.#before.map((text, at) => ({ text, at }));

@@ -4,7 +4,7 @@ import { GrowingLines, linesAhead } from "../text/neighbour-lines.ts";
 import { plainLinesInSteps } from "../text/text-form.ts";
 import type { NewTextConflict, PlacedLines } from "./text-conflict-record.ts";
 
-/** A text of so many lines or fewer, blank ones too, may lose any of them without a word. */
+/** A text of at most this many lines, blank ones too, may lose any of them without a notice. */
 const LINES_MAX = 10;
 
 /**
@@ -47,7 +47,7 @@ function isText(line: string): boolean {
   return line.trim() !== "";
 }
 
-/** How often each line that is no blank one stands more often in `old` than in `young`. */
+/** For each line with a word in it: how much more often it stands in `old` than in `young`. */
 function* countMissing(
   old: readonly string[],
   young: readonly string[],

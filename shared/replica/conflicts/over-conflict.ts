@@ -4,7 +4,7 @@ import { isGoneFromPlaces } from "./whole-place.ts";
 
 type Disagreement = Pick<TextConflictRecord, "kind" | "versions">;
 
-/** When a text has settled a conflict of a kind, and whether it asks which version is to stay. */
+/** When a text has settled a conflict of a kind, and whether the conflict asks for a choice. */
 interface EndRule {
   readonly isSettledIn: (versions: Disagreement["versions"], content: string) => boolean;
   readonly asks: boolean;
@@ -12,7 +12,7 @@ interface EndRule {
 
 const ASKS: EndRule = { isSettledIn: isAnyGone, asks: true };
 
-/** The table in `docs/design/conflicts.md` has what comes of these; a test runs that. */
+/** The table in `docs/design/conflicts.md` says what follows from these rules; a test runs it. */
 const RULES: Readonly<Record<TextConflictKind, EndRule>> = {
   both: ASKS,
   unseen: ASKS,
@@ -51,7 +51,7 @@ export function asksForChoice({ kind }: Disagreement): boolean {
   return RULES[kind].asks;
 }
 
-/** Whether nothing is in question in this text, whoever made it so. */
+/** Whether this text has settled a conflict, whoever made it so. */
 export function isSettledIn({ kind, versions }: Disagreement, content: string): boolean {
   return RULES[kind].isSettledIn(versions, content);
 }
@@ -93,7 +93,7 @@ function isAnyGone(versions: Disagreement["versions"], content: string): boolean
   });
 }
 
-/** Of one that was cut nobody knows all lines. */
+/** Nobody knows all lines of a version that was cut. */
 function isGone(content: string, version: TextVersion, other: TextVersion): boolean {
   if (version.text === "" || version.cut) return false;
   return isGoneFromPlaces(content, version, other) ?? !holdsAnyLine(content, version.text);

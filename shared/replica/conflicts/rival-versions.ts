@@ -10,9 +10,9 @@ import type {
 } from "./text-conflict-record.ts";
 
 /**
- * A conflict of more than two, two by two. What one side has at a place may itself be several
- * versions that are in conflict: then each of them has one with what the other side has there, so
- * that any can be chosen over any. `known`: the conflicts that are open.
+ * Splits a conflict of more than two versions into pairs. One side of it may itself be several
+ * versions that are in conflict: then each of them has a conflict with the other side, so that any
+ * can be chosen over any. `known`: the open conflicts.
  */
 export function twoByTwo(
   conflict: NewTextConflict,

@@ -18,11 +18,12 @@ export function listOpenConflicts(document: ReplicaDocument): TextConflictRecord
 }
 
 /**
- * Two machines may each put something in the place of the same lines, which stay until somebody
- * chooses. Then each has a conflict with those lines, and the two disagree with each other as
- * well: once the lines go both conflicts are over, and what the two wrote would stand side by side
- * untold. So that is a conflict of its own, over once one of its versions is gone. `before`: the
- * conflicts that were open before the two met, `after`: those that are open now.
+ * Finds conflicts between two machines that each put something in the place of the same lines.
+ * These lines stay until somebody chooses, so each machine has a conflict with them, and the two
+ * disagree with each other as well. Once the lines go, both conflicts are over, and what the two
+ * wrote would stand side by side untold. So that is a conflict of its own, over once one of its
+ * versions is gone. `before`: the conflicts that were open before the two met; `after`: those that
+ * are open now.
  */
 export function findSharedVersions(
   before: readonly TextConflictRecord[],

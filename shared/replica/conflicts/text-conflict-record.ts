@@ -15,7 +15,7 @@ const ID_LENGTH = 8;
 /** The latest time that a date can have; see "Time Values and Time Range" in ECMA-262. */
 const TIME_MAX = 8.64e15;
 
-/** Characters of a version that are kept where both together are too long for one entry. */
+/** This many characters of each version are kept if both together are too long for one entry. */
 const CUT_LENGTH = 2000;
 
 /** Who took lines out of a text, and when; neither where that is not known. */
@@ -28,7 +28,10 @@ export interface LineRemoval {
 export interface TextVersion {
   /** Whole lines, each with its line break; empty where this side has none there. */
   readonly text: string;
-  /** It was too long: this is its beginning. The whole is in the text, or in its history. */
+  /**
+   * The version was too long: `text` is its beginning. All of it is in the document's text or
+   * history.
+   */
   readonly cut: boolean;
   /** Who wrote it, or took the lines away; undefined where that is not known. */
   readonly machine: string | undefined;
@@ -40,7 +43,10 @@ export interface TextVersion {
   readonly removed?: LineRemoval | undefined;
   /** Where its lines stood; empty where that was not kept. */
   readonly places: readonly PlacedLines[];
-  /** Its lines stood so when it was recorded, and those of the other version did not. */
+  /**
+   * Whether its lines stood in the text when the conflict was recorded. Those of the other version
+   * did not.
+   */
   readonly isStanding: boolean;
 }
 
@@ -105,14 +111,19 @@ export interface PlacedLines {
    * some of them out. Each version of such a conflict has all its places so, in the same order.
    */
   readonly whole?: boolean;
-  /** Of such ones: which lines, from 0, did not stand when the conflict was recorded. */
+  /**
+   * Where the place is `whole`: which lines, from 0, did not stand when the conflict was recorded.
+   */
   readonly gone?: readonly number[];
 }
 
-/** Nobody writes more blank lines in a row. */
+/** More blank lines in a row are counted as this many. */
 const BLANKS_MAX = 1000;
 
-/** More of what lines stood behind is not kept, and no longer line that they stood ahead of. */
+/**
+ * At most this much is kept of what lines stood behind. A longer line that they stood ahead of is
+ * not kept.
+ */
 export const BEHIND_LENGTH_MAX = 500;
 
 /**
@@ -178,7 +189,7 @@ function readTextConflict(document: ReplicaDocument, id: string): TextConflictRe
   return parseTextConflict(id, document.metadata.get(TEXT_CONFLICT_PREFIX + id)[0]?.value);
 }
 
-/** The kinds of which a text may have several with the same lines, at several places. */
+/** The kinds that a text may have several times with the same lines, once at each place. */
 const PLACED: readonly TextConflictKind[] = ["both", "unseen", "set-aside"];
 
 /** Whether the lines of a known conflict have met again, at another place of the text. */
@@ -202,11 +213,11 @@ const SAME_EVENT_MS_MAX = 3_600_000;
  * Whether the known conflict is an earlier event: the same lines have met, or were deleted, again.
  */
 function isOfBefore(known: TextConflictRecord, { kind }: NewTextConflict, now: number): boolean {
-  // A deletion is told by nobody but who made it.
+  // Only the machine that made a deletion tells of it.
   return kind === "deletion" || now - known.foundAt > SAME_EVENT_MS_MAX;
 }
 
-/** The same order whichever machine finds them, also of two that say the same. */
+/** Orders versions equally, whichever machine finds them, even two that say the same. */
 function compareVersions(one: NewVersion, other: NewVersion): number {
   const sortKey = ({ text, places = [] }: NewVersion) => [
     text,
@@ -234,7 +245,7 @@ function textConflictId(
 
 type Recorded = Omit<NewTextConflict, "versions"> & { readonly now: number };
 
-/** Whole where it fits, else without the places, else cut. */
+/** The record as it is stored: whole if it fits, else without the places, else cut. */
 function storedRecord(recorded: Recorded, versions: readonly NewVersion[]): JsonObject {
   const whole = storedAs(recorded, versions, Number.POSITIVE_INFINITY);
   if (fits(whole)) return whole;
@@ -286,7 +297,10 @@ function storedPlace({ behind, text, ahead, gone, ...blanks }: PlacedLines): Jso
   };
 }
 
-/** Whole lines, so that they are found again; of one that is too long its end. */
+/**
+ * The last whole lines that fit, so that they are found again; if the last line is too long, its
+ * end.
+ */
 function lastLines(behind: string): string {
   const end = behind.slice(-BEHIND_LENGTH_MAX);
   return end === behind ? end : end.slice(end.indexOf("\n") + 1) || end;

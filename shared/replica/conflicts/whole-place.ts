@@ -10,7 +10,7 @@ export function wholePlacesOf({ places }: Version): readonly PlacedLines[] {
   return places.every(({ whole }) => whole) ? places : [];
 }
 
-/** A line of a side at a place. */
+/** A line that one side has at a place. */
 export interface WholeLine {
   /** With its line break. */
   readonly text: string;
@@ -80,7 +80,7 @@ export function isGoneFromPlaces(
   const [own, others] = [version, other].map(({ text }) => new Set(plainLines(text)));
   const isLeft = (line: string) => line.trim() !== "" && (own?.has(line) || !others?.has(line));
   if (ranges.some((range) => range && lines.slice(...range).some(isLeft))) return false;
-  // Whoever puts a line elsewhere, or another one in its place, has not taken it out.
+  // A person who moves a line, or puts another one in its place, has not taken it out.
   const there = new Set(lines);
   return !standingIn(places).some((line) => !others?.has(line) && there.has(line));
 }
@@ -92,7 +92,7 @@ function standingIn(places: readonly PlacedLines[]): string[] {
   });
 }
 
-/** Behind the lines, or the last of them that says something, if they stand once. */
+/** The line after these lines, or after the last of them with a word in it, if they stand once. */
 function endOf(lines: readonly string[], behind: string): number | undefined {
   const wanted = plainLines(behind);
   if (!wanted.some(hasWord)) return 0;

@@ -36,7 +36,7 @@ export const PROJECT_NAME_KEY = `${OWN_METADATA_PREFIX}name`;
 
 /** Where a document changed. */
 export interface TouchedParts {
-  /** Of values, and of deletions that are told. */
+  /** Keys of memories whose value changed, or of which a deletion is told. */
   readonly memoryKeys: ReadonlySet<string>;
   readonly metadataKeys: ReadonlySet<string>;
   readonly text: boolean;
@@ -60,7 +60,7 @@ export interface WriteOptions {
   readonly now: number;
   /** The entries that its author saw; if left out, those of the key that are visible now. */
   readonly seen?: readonly EntryId[];
-  /** Even an equal value settles the key's conflicts. */
+  /** Even if the value is the same, it settles the key's conflicts. */
   readonly settles?: boolean;
   /** Its author can't have seen that the memory was deleted, whatever is visible here. */
   readonly isBeforeDeletion?: boolean;
@@ -256,7 +256,7 @@ export class ReplicaDocument {
     return writes.map((write) => write !== undefined);
   }
 
-  /** Undefined if the key has this value already. */
+  /** The write of a value; undefined if the key has this value already. */
   #writeOf(
     kind: EntryKind,
     { key, value }: { readonly key: string; readonly value: JsonValue },
@@ -369,7 +369,7 @@ function addTouched(
 interface EntryWrite {
   readonly stored: StoredEntry;
   readonly seen: readonly Entry[];
-  /** Deletions of the memory that its author saw. */
+  /** The deletions of the memory that the author saw. */
   readonly deletions: readonly Entry[];
 }
 

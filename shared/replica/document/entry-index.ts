@@ -59,7 +59,7 @@ export function sameId(one: EntryId, other: EntryId): boolean {
   return one.client === other.client && one.clock === other.clock;
 }
 
-/** Most keys have one entry, which is compared in less time than a set is made. */
+/** Most keys have one entry: comparing it takes less time than making a set. */
 function without(entries: readonly Entry[], removed: readonly Entry[]): Entry[] {
   if (removed.length === 0) return [...entries];
   if (entries.length * removed.length < 16) {

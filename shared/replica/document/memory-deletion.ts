@@ -3,16 +3,19 @@ import type { ReplicaDocument } from "./document.ts";
 import { type Entry, type EntryId, sameId } from "./entry-index.ts";
 import { REMOVED_PREFIX, removedKey } from "./own-metadata.ts";
 
-/** A document says of this many deletions which nothing stands against; older ones go first. */
+/** A document keeps this many deletions that contradict nothing. Older ones go first. */
 const DELETIONS_MAX = 500;
 
 /** Where a memory is that was moved. The deletion that it left tells of that. */
 export interface MovedTo {
   /** Its document now: a project's id, `user` or `global`. */
   readonly to: string;
-  /** When it began there, in milliseconds since the Unix epoch: no other memory of its key did. */
+  /**
+   * When it began there, in milliseconds since the Unix epoch. It identifies the memory among those
+   * of its key.
+   */
   readonly at: number;
-  /** When it had begun where it was. So a memory that was moved twice is found. */
+  /** When it began where it was before, by which a memory that was moved twice is found. */
   readonly from?: number | undefined;
 }
 
@@ -48,7 +51,7 @@ export function removeMemory(
   document.change("local", () => {
     document.deleteEntry("memories", key, seen);
     const value = movedTo ? moveValue(movedTo, gone) : elsewhere ? { elsewhere } : {};
-    // As any write it is later than what it has seen, whatever the clock says.
+    // The deletion is later than what it has seen, whatever the clock says, as any write is.
     const at = Math.max(now, ...gone.map((each) => each.updated_at));
     recordDeletion(document, { key, now: at, value, told });
   });

@@ -84,7 +84,8 @@ export class UpdateReader {
     let length = 0;
     for (; this.at < end; this.at++) {
       const byte = this.bytes[this.at] ?? 0;
-      // Bytes that continue a character count nothing; one of four bytes is two units.
+      // A byte that continues a character adds nothing. A character of four bytes is two units of
+      // UTF-16.
       if (byte < 0x80 || byte >= 0xc0) length += byte >= 0xf0 ? 2 : 1;
     }
     return length;

@@ -34,7 +34,7 @@ export function findMatch(one: readonly Block[], other: readonly Block[]): Match
   return { sides: [one, other], pairs };
 }
 
-/** Longest common subsequence of those that `take` takes. */
+/** The longest common subsequence of the blocks that `take` accepts. */
 function pairBlocks(
   one: readonly Block[],
   other: readonly Block[],

@@ -4,18 +4,18 @@ import { blanksAfter, type KeptEdit, type MovedTwice } from "./kept-edits.ts";
 import type { WritingSide } from "./moved-lines.ts";
 import type { SideLine } from "./side-lines.ts";
 
-/** What is to be told of lines that the merge puts elsewhere than where their side wrote them. */
+/** What has to be told of lines that the merge will put elsewhere than where a side wrote them. */
 export interface CarriedLines {
-  /** One side took them from elsewhere, where the other deleted them. */
+  /** Lines that one side took from elsewhere, where the other side deleted them. */
   readonly edits: readonly KeptEdit[];
-  /** Both took them from there, and the other put them at another place. */
+  /** Lines that both sides took from there, and that the other side put at another place. */
   readonly twice: MovedTwice | undefined;
 }
 
 /**
- * Finds what is to be told of lines before the merge puts them elsewhere: afterwards nothing says
- * who wrote them. These are lines that both sides took from where they stood, and that one side or
- * both put elsewhere.
+ * Finds what has to be told of lines before the merge puts them elsewhere, because nothing says
+ * afterwards who wrote them. These are lines that both sides took from where they stood, and that
+ * one side or both put elsewhere.
  */
 export function findCarriedLines(
   lines: readonly SideLine[],

@@ -6,10 +6,10 @@ import { hunksOf } from "./side-hunks.ts";
 import type { SideLine } from "./side-lines.ts";
 
 /**
- * Finds where sides have put what both took away. Of a line that is gone from where it stood, and
- * one that is equal or alike elsewhere, it is more likely that the second was made of the first
- * than that the one was deleted and the other written by chance. A line that was put in the place
- * of others was made of one of those. Of a line that the other side has kept nobody disagrees.
+ * Finds where sides have put what both took away. If a line is gone from its place and an equal or
+ * similar one stands elsewhere, the second was more likely made of the first than written by
+ * chance. A line that took the place of others was made of one of those. About a line that the
+ * other side kept nobody disagrees.
  */
 export function findCarriedOff(lines: readonly SideLine[]): CarriedOff | undefined {
   const isLost = ({ side, gone, text }: SideLine) =>

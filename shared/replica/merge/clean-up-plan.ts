@@ -13,11 +13,11 @@ export interface Cluster {
 /** What is to be done to lines. */
 export type CleanUpPlan = Doubles;
 
-/** How often a plan's outcome is itself cleaned up on trial. */
+/** The outcome of a plan is cleaned up on trial at most this often. */
 const TRIALS_MAX = 4;
 
 /**
- * What to do to a cluster so that a second clean-up finds nothing to do: it would take away what
+ * The plan for a cluster after which a second clean-up finds nothing to do: it would take away what
  * one side wrote twice. If no plan achieves that, nothing is done.
  */
 export function settledPlan(cluster: Cluster, trials = 0): CleanUpPlan {
@@ -29,7 +29,7 @@ export function settledPlan(cluster: Cluster, trials = 0): CleanUpPlan {
   return NONE;
 }
 
-/** From the one that removes most; each is made when it is asked for. */
+/** The plans, from the one that removes most. Each is made only when it is asked for. */
 function* plansOf(cluster: Cluster): Generator<CleanUpPlan> {
   const slid = slideRuns(cluster.lines, (lines) => planOf({ ...cluster, lines }).dropped.size);
   if (slid.swapped.size > 0) yield planSlid(cluster, slid);
@@ -75,8 +75,8 @@ function planSlid(cluster: Cluster, { lines, swapped }: SlidLines): CleanUpPlan 
 }
 
 /**
- * Keeps a line of the base that would go while an equal one behind it stays: that one goes instead,
- * and the lines between them that stay move up. The text is the same.
+ * Keeps a line of the base that would go while an equal line behind it stays: that one goes
+ * instead, and the lines between that stay move up. The text is the same.
  */
 function keepBase(
   lines: readonly MergedLine[],
@@ -120,7 +120,8 @@ export function findPlaces({ lines, tombstones }: Pick<MergedText, "lines" | "to
     while ((tombstones[grave]?.at ?? from) < from) grave++;
     let [replaced, cleaned] = [false, false];
     for (; (tombstones[grave]?.at ?? to + 1) <= to; grave++) {
-      // What was deleted before the first line was deleted before both sides inserted here.
+      // If something was deleted before the first line, it was deleted before both sides inserted
+      // here.
       if (tombstones[grave]?.side !== "base") cleaned = true;
       else if ((tombstones[grave]?.at ?? from) > from) replaced = true;
     }
@@ -153,7 +154,7 @@ function afterPlan({ lines, tombstones, moves }: Cluster, plan: CleanUpPlan): Cl
   const once = new Set(made.flatMap(({ first }) => first));
   for (const line of lines) {
     buryUntil(line, line.from + 1);
-    // What was moved is written anew, by the clean-up.
+    // The clean-up writes lines that it moves anew.
     for (const before of moved.get(line) ?? []) put({ ...before, side: "base" });
     buryUntil(line, line.to);
     if (gone.has(line)) graves.push({ side: line.side, at });

@@ -15,13 +15,13 @@ export function contestedPlaces(all: readonly SideLine[]): ContestedPlace[] {
 
 /** A place in which two sides disagree, and all that either has there. */
 export class ContestedPlace {
-  /** Includes what was brought there from elsewhere. */
+  /** The lines of the place, and those that were brought there from elsewhere. */
   readonly lines: readonly SideLine[];
   readonly #all: ContestedPlaces;
   readonly #range: LineRange;
-  /** Whether a line stands, and is of no place. */
+  /** Whether a line stands and belongs to no such place. */
   readonly #isFree: (line: SideLine) => boolean;
-  /** Those that nobody brought there from elsewhere. */
+  /** The lines that nobody brought there from elsewhere. */
   readonly #own: readonly SideLine[];
 
   constructor(all: ContestedPlaces, range: LineRange, isFree: (line: SideLine) => boolean) {

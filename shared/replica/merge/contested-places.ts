@@ -22,11 +22,11 @@ export interface ContestedPlaces {
 }
 
 /**
- * Finds the places in which sides disagree. A place is what either side wrote there, what it took
- * out, and the rest of the section around that, as far as not both sides have it. A move is no such
- * place, for it asks another question: where lines belong. So what a side brought there from
- * elsewhere belongs to no place, and a place is left out if a side has elsewhere what it took from
- * there.
+ * Finds the places in which the sides disagree. A place is what either side wrote there, what it
+ * took out, and the rest of the section around that, unless both sides have it. A move makes no
+ * such place, because it asks another question: where lines belong. So lines that a side brought
+ * there from elsewhere belong to no place, and a place is left out if a side has elsewhere what it
+ * took from there.
  */
 export function findContestedPlaces(all: readonly SideLine[]): ContestedPlaces {
   const lines = withoutRenewed(all);
@@ -52,8 +52,8 @@ export function findContestedPlaces(all: readonly SideLine[]): ContestedPlaces {
 const WRITING_SIDES: readonly WritingSide[] = ["mine", "theirs"];
 
 /**
- * Whoever chooses a version of a conflict takes lines out and writes the same ones again: nobody
- * disagrees about those.
+ * Leaves out lines that a side took out and wrote again in the same place, as the choice of a
+ * conflict's version does: nobody disagrees about those.
  */
 function withoutRenewed(lines: readonly SideLine[]): readonly SideLine[] {
   const renewed = new Map<SideLine, SideLine | undefined>();
@@ -90,7 +90,7 @@ function renewedIn(removed: readonly SideLine[], added: readonly SideLine[]) {
   return pairs;
 }
 
-/** Lines that a side took from elsewhere: it wrote them where it took out none like them. */
+/** Lines that a side brought from elsewhere: it wrote them where it took out none like them. */
 function broughtBy(
   lines: readonly SideLine[],
   hunks: readonly SideHunk[],
@@ -134,12 +134,15 @@ class ContestedText {
     while (from > 0 && isGoneBlank(this.#lines[from - 1])) from--;
     const isOver = () => this.#isEdge(to) || headings.ends([from, end], to);
     while (to < this.#lines.length && !isOver()) to++;
-    // A line without a word that both sides have is no part of what they disagree about.
+    // A line without a word that both sides have is not part of a disagreement.
     while (from < first && isShared(this.#lines[from])) from++;
     return [from, this.#beforeFence([from, to], end)];
   }
 
-  /** Where a place ends that would have a fence behind `end` which both have, and not its block. */
+  /**
+   * The end of a place that would otherwise end with a fence that both sides have, without its
+   * block.
+   */
   #beforeFence([from, to]: LineRange, end: number): number {
     const fences = this.#lines.slice(from, to).filter(({ text }) => isFence(text));
     const rest = this.#lines.slice(end, to);

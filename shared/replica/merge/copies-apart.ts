@@ -16,7 +16,7 @@ import { recordConflicts } from "./text-conflicts.ts";
 /** Lines of a side's text, [from, to). */
 type Stretch = readonly [from: number, to: number];
 
-/** What stood at several places, as each side left it at others. */
+/** Copies of what stood at several places: those that each side left. */
 type CopiesApart = Readonly<Record<WritingSide, readonly LeftCopy[]>>;
 
 /** Lines that one side left where they stood, and the other deleted there. */
@@ -27,7 +27,7 @@ interface LeftCopy {
   readonly behind: string;
   readonly ahead: string;
   readonly after: number;
-  /** Which of them stand nowhere. */
+  /** The lines among them that stand nowhere any more. */
   readonly lost: readonly string[];
 }
 
@@ -49,7 +49,10 @@ export async function tellCopiesApart<Tables extends ReplicaTables>(
   await recordConflicts(context, open, found);
 }
 
-/** Who has left what. Who deleted it there is known only if it was this machine. */
+/**
+ * The conflict about what each side has left. Who deleted a copy is known only if it was this
+ * machine.
+ */
 function conflictOf({ author }: OpenDocument, { mine, theirs }: CopiesApart): NewTextConflict {
   const versionOf = (left: readonly LeftCopy[]) => ({
     text: left.map(({ text }) => text).join(""),
@@ -70,7 +73,7 @@ function findCopiesApart(lines: readonly SideLine[], told: ReadonlySet<string>):
     byThem.has(text) && isTelling(text) && !standing.has(text) && !told.has(text);
   const lost = new Set([...byMe].filter(isLost));
   if (lost.size === 0) return [];
-  // What a side has mended stands, in another form.
+  // A line that a side has mended still stands, in another form.
   const former = new LinesByWord(lines.filter(({ side }) => side === "base"));
   const hunks = [...hunksOf(lines, "mine"), ...hunksOf(lines, "theirs")];
   for (const { removed, added } of hunks) {
@@ -83,7 +86,7 @@ function findCopiesApart(lines: readonly SideLine[], told: ReadonlySet<string>):
   });
 }
 
-/** What the lines say that this side alone has deleted. */
+/** The words of the lines that only this side has deleted. */
 function goneBy(lines: readonly SideLine[], by: WritingSide): ReadonlySet<string> {
   return new Set(lines.filter((line) => isGoneBy(line, by)).map(plain));
 }
@@ -96,7 +99,7 @@ function otherThan(by: WritingSide): WritingSide {
   return by === "mine" ? "theirs" : "mine";
 }
 
-/** One of all copies that have a lost line in common, over others or not. */
+/** Groups all copies that share a lost line, directly or over other copies. */
 function groupsOf({ mine, theirs }: CopiesApart): CopiesApart[] {
   const groups: CopiesApart[] = [];
   const left = new Set([...mine, ...theirs]);

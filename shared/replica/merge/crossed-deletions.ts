@@ -20,13 +20,12 @@ export interface CrossedDeletion {
 }
 
 /**
- * One side changed the order of two neighbours, and the other deleted one of them. A diff takes the
- * smaller one for the moved one (`findCrossings`). If the larger one was deleted, nothing shows
- * that it was moved, and nobody can say which of the two was meant. So all that stood between the
- * old and the new place of what a diff takes for moved is told, where the other side deleted all
- * of it. So is a section that is deleted, and into which the other side moved a line.
- *
- * Lines in `disputed`, the lines of open conflicts, are told already.
+ * One side swapped two neighbours, and the other deleted one of them. A diff takes the smaller
+ * neighbour for the moved one (`findCrossings`). If the larger one was deleted, nothing shows that
+ * it was moved, and nobody can say which of the two was meant. So everything between the old and
+ * the new place of the supposedly moved lines is told, if the other side deleted all of it. The
+ * same holds for a section that is deleted, and into which the other side moved a line. Lines in
+ * `disputed`, the lines of open conflicts, are told already.
  */
 export function findCrossedDeletions(
   lines: readonly SideLine[],
@@ -53,7 +52,7 @@ export function findCrossedDeletions(
   });
 }
 
-/** Who deleted, and who moved. */
+/** The side that deleted, and the side that moved. */
 interface Sides {
   readonly by: WritingSide;
   readonly mover: WritingSide;
@@ -87,14 +86,14 @@ function deletedIn(
 /** What a side deleted of lines, and has not mostly elsewhere; "" for nothing. */
 function unmoved(lines: readonly SideLine[], left: readonly SideLine[], by: WritingSide): string {
   const written = new Set(lines.filter(({ side }) => side === by).map(({ text }) => text));
-  // What stands elsewhere by the same side was moved by it.
+  // A line that the same side wrote elsewhere was moved by it.
   const isMoved = ({ text }: SideLine) => hasWord(text) && written.has(text);
   const gone = left.filter((line) => !isMoved(line));
   const isMostlyMoved = saidIn(gone) * 2 <= saidIn(left);
   return isMostlyMoved ? "" : gone.map(broken).join("");
 }
 
-/** Whether a side put something that was made of lines that it took there: it deleted none. */
+/** Whether a side put there what it made of the lines that it took away: then it deleted none. */
 function isMended(left: readonly SideLine[], put: readonly SideLine[]): boolean {
   const mended = new LinesByWord(put);
   return left.some(({ text }) => mended.mostAlike(text).length > 0);
@@ -120,7 +119,7 @@ function deletedAround(
     if (!line || !hasWord(line.text)) return line !== undefined;
     return line.side === mover || !isOfSide(line, mover) || isDeleted(line);
   };
-  // A heading that the other side wrote there is none for the mover.
+  // A heading that the other side wrote there did not exist for the mover.
   const isHeading = (at: number) => {
     const line = lines[at];
     return line && headings.level(at) !== undefined && isOfSide(line, mover);
@@ -136,7 +135,7 @@ function deletedAround(
   const isInto = former.end <= from || to <= former.first;
   const put = lines.slice(from, to).filter(({ side }) => side === by);
   const isAll = isOne && isWhole && isInto;
-  // Of a section without lines nothing tells but its name.
+  // A section without lines has nothing to be recognised by but its name.
   const isName = left.every((line) => headings.all.has(line) || !hasWord(line.text));
   const isKept = isAll && (isName ? hasSameNames(lines, left, by) : isMended(left, put));
   const isGone = isAll && !isKept;

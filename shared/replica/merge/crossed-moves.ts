@@ -23,9 +23,9 @@ export interface CrossedMove {
 
 /**
  * Finds moves that the merge has undone: one side moved lines over a section that the other side
- * moved elsewhere, and now they stand where they stood before. A diff takes the smaller part for
- * the moved one, so one of two moves of a section would leave no trace. Where the other side moved
- * several sections, nobody can say which is meant, and nothing is found.
+ * moved as well, so now they stand on the same side of it as before. A diff takes the smaller part
+ * for the moved one, so one of the two moves would leave no trace. If the other side moved several
+ * sections, nobody can say which one is meant, and nothing is found.
  */
 export function findCrossedMoves(
   lines: readonly MergedLine[],

@@ -4,14 +4,14 @@ import { isTelling } from "../text/neighbour-lines.ts";
 import type { WritingSide } from "./moved-lines.ts";
 import type { SideLine } from "./side-lines.ts";
 
-/** Lines [first, end), of which those count that say something and are meant. */
+/** Lines [first, end). Those of them count that have a word and are meant. */
 export interface MovedRun {
   readonly first: number;
   readonly end: number;
   readonly said: readonly SideLine[];
 }
 
-/** What a side, as a diff reads it, took from one place and put at another. */
+/** What a side took from one place and put at another, as a diff reads it. */
 export interface Crossing {
   readonly put: MovedRun;
   readonly former: MovedRun;
@@ -19,14 +19,14 @@ export interface Crossing {
   readonly between: readonly [from: number, to: number];
   /** What of the put lines says something, and was taken there or made of that. */
   readonly moved: readonly SideLine[];
-  /** What was put is just what was taken, as it was or mended, and nothing besides. */
+  /** Whether the side put exactly what it had taken, changed or not, and nothing besides. */
   readonly isWhole: boolean;
 }
 
 /**
- * Finds over what a side moved lines, as they were or mended. A diff takes the smaller one of two
- * neighbours for the moved one, so what is between may be what the side meant to move. What the
- * side wrote beside such lines, or took out of them, says nothing of that.
+ * Finds over which lines a side moved others, changed or not. A diff takes the smaller of two
+ * neighbours for the moved one, so the lines between may be what the side meant to move. What the
+ * side wrote beside the moved lines, or took out of them, does not matter here.
  */
 export function findCrossings(lines: readonly SideLine[], mover: WritingSide): Crossing[] {
   const other = mover === "mine" ? "theirs" : "mine";

@@ -3,9 +3,9 @@ import { DeltaBuilder } from "../text/text-delta.ts";
 import type { SideTexts } from "./kept-edits.ts";
 
 /**
- * Removes surplus blank lines: those between which something stood that is gone. Of the blank lines
- * between two others as many stay as a side had below the one or above the other, and at least one;
- * of those at the end, as many as a side had there. Every machine finds the same ones. To be called
+ * Removes surplus blank lines: those between which something stood that is gone. Between two other
+ * lines as many stay as a side had below the upper or above the lower one, and at least one; at the
+ * end of the text, as many as a side had there. Every machine finds the same ones. To be called
  * after a clean-up, in its transaction.
  */
 export function closeDoubledGaps(ytext: Y.Text, { mine, theirs }: SideTexts): void {
@@ -15,7 +15,7 @@ export function closeDoubledGaps(ytext: Y.Text, { mine, theirs }: SideTexts): vo
   const known = [...gapsOf(mine), ...gapsOf(theirs)];
   const delta = new DeltaBuilder(text);
   for (const { at, above, below, lines } of gaps) {
-    // A line break is part of what each other line says, so "" is an end of the text.
+    // Every other line has its line break in it, so "" can only be an end of the text.
     const beside = known.filter((each) => {
       return below === "" ? each.below === "" : each.above === above || each.below === below;
     });

@@ -66,7 +66,7 @@ function findAll({ lines, cleaned }: MetPlace): Doubles {
     const neighbours = findMatch(runs[i] as Block[], runs[i + 1] as Block[]);
     if (!areDoubles(neighbours, cleaned)) continue;
     found.push(dropOf(neighbours));
-    // A run serves once: what stays of it must not stand for a second copy as well.
+    // A run is used once: what stays of it must not count as a second copy as well.
     i++;
   }
   return joinDoubles(found);

@@ -128,8 +128,8 @@ function spansOf(ytext: Y.Text, lines: ReadonlySet<MergedLine>): readonly TextSp
 
 function apply(ytext: Y.Text, steps: readonly DeltaStep[]): void {
   const transaction = ytext.doc?._transaction;
-  // Yjs takes an own insertion beside an applied update for a second user of the client id, and
-  // gives the document another id, unless the transaction is said to be local.
+  // Yjs would take an own insertion beside an applied update for a second user of the client id,
+  // and give the document another id, unless the transaction is marked as local.
   if (transaction && steps.some((step) => "insert" in step)) transaction.local = true;
   if (steps.some((step) => !("retain" in step))) ytext.applyDelta([...steps]);
 }

@@ -9,7 +9,7 @@ import type { SideLine } from "./side-lines.ts";
 /** This many lines with a word show that a section was moved, and not written twice by chance. */
 const WORDS_MIN = 2;
 
-/** Lines that go elsewhere, and what they take the place of there. */
+/** Lines that follow a moved section, and the lines that they replace there. */
 export interface Followed {
   readonly lines: readonly SideLine[];
   readonly replaced: readonly SideLine[];
@@ -18,11 +18,11 @@ export interface Followed {
 }
 
 /**
- * One side moved a section in which the other changed or added lines. The changed lines go where
- * the section is now: left behind, they would stand alone, while the section has what they
- * replaced. Only where all is sure: the section's lines stand in one run at one other place, and
- * the other side has not moved them, too. Either side may do it, with the same outcome. Lines in
- * `disputed`, the lines of open conflicts, stay.
+ * Finds lines that one side changed or added in a section that the other side moved. They go where
+ * the section is now: left behind, they would stand alone, while the section has the lines that
+ * they replaced. Only if all is certain: the section's lines stand in one run at one other place,
+ * and the first side has not moved them, too. Either side may do it, with the same outcome. Lines
+ * in `disputed`, the lines of open conflicts, stay.
  */
 export function findFollowedMoves(
   lines: readonly SideLine[],
@@ -43,7 +43,7 @@ function findFollowed(
   const base = lines.filter(({ side }) => side === "base");
   return hunksOf(lines, editor).flatMap((hunk) => {
     const isOpen = [...hunk.removed, ...hunk.added].some(({ text }) => disputed.has(said(text)));
-    // What the editor has written elsewhere, too, was moved by both.
+    // If the side that edited lines has them elsewhere, too, both sides have moved them.
     const isMovedByBoth = hunk.removed.some(({ text }) => hasWord(text) && written.has(text));
     if (isOpen || isMovedByBoth || !hunk.added.some(({ text }) => hasWord(text))) return [];
     const elsewhere = runs.filter((run) => !isWrittenAnew(run, { lines, hunk, mover }));
@@ -115,10 +115,10 @@ function placesIn(
   const isMoved = (line: SideLine | undefined) => line?.side === "base" && line.gone[mover];
   const hasWords = removed.some(({ text }) => hasWord(text));
   if (!removed.every(isMoved)) return [];
-  // Lines that end a list or a paragraph belong to it, whatever comes behind.
+  // Lines at the end of a list or a paragraph belong to it, whatever comes behind.
   const isEnd = isMoved(before) && hasWord(before?.text ?? "") && goesOn(added, after);
   if (!hasWords && !(isMoved(before) && (isMoved(after) || isEnd))) return [];
-  // Where nothing was removed, the line before is one that moved, so there is one.
+  // If nothing was removed, the line before is one that moved, so it is in the base.
   const first = removed[0] ? base.indexOf(removed[0]) : base.indexOf(before as SideLine) + 1;
   const end = first + removed.length;
   const places: Omit<Followed, "lines">[] = [];

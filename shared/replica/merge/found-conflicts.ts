@@ -16,7 +16,7 @@ import type { KeptEdit, MovedApart, MovedTwice } from "./kept-edits.ts";
 import type { RivalHeadings } from "./rival-headings.ts";
 import type { SideLine } from "./side-lines.ts";
 
-/** Who a client is, which may be this process. */
+/** The author that a client is; the client may be this process. */
 export function authorOf(
   replica: Kysely<ReplicaTables>,
   open: OpenDocument,

@@ -31,7 +31,7 @@ export interface KeptEdit {
   readonly ahead: string;
   /** Where the first of them begins in the visible text. */
   readonly at: number;
-  /** The client that wrote them, where another one put them there. */
+  /** The client that wrote them, if it is another one than put them there. */
   readonly writer?: number | undefined;
   /** How many blank lines behind them come with them; none where left out. */
   readonly after?: number;
