@@ -55,7 +55,7 @@ export async function createProgram(env: Environment, first?: string): Promise<C
   return program;
 }
 
-/** A relative home would be another one in each folder. */
+/** Refuses a relative home, which would be another one in each folder. */
 function refuseRelativeHome({ variables, home }: Environment): void {
   const { MEMSYNC_HOME } = variables;
   if (!MEMSYNC_HOME || isAbsolute(MEMSYNC_HOME)) return;

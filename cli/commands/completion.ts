@@ -42,7 +42,10 @@ const BASH_SCRIPT = `_memsync() {
 }
 complete -o default -F _memsync memsync`;
 
-/** The library's script for zsh evaluates, too, and loses what follows a colon. */
+/**
+ * The library's script for zsh lets the shell evaluate what is offered, too, and loses what follows
+ * a colon.
+ */
 const ZSH_SCRIPT = `#compdef memsync
 _memsync() {
   local word description

@@ -121,18 +121,18 @@ async function findAll(env: Environment, options: PlaceOptions): Promise<LocalCo
   });
 }
 
-/** What was typed of a command, as far as it says which conflict is meant. */
+/** How a command names a conflict, and the project in which it is looked for. */
 interface Meant extends PlaceOptions {
-  /** Behind `memsync conflicts`, with the id. */
+  /** The words after `memsync conflicts`, the id included, to be advised again. */
   readonly typed: string;
-  /** It changes nothing, so it may be about any project. */
+  /** The command changes nothing, so the conflict may be of any project. */
   readonly onlyShows?: boolean;
 }
 
 /**
- * Two projects with similar texts may have conflicts with the same id. Inside a project that one is
- * meant: the id may be settled there, and another project have it still. Outside of all of them it
- * has to be one project's alone.
+ * Finds the conflict with an id. Projects with similar texts may each have one with the same id.
+ * Inside a project that project's is meant, even if it is settled there and not in another one.
+ * Outside of all projects the id has to be one project's alone.
  */
 async function find(env: Environment, id: string, meant: Meant): Promise<LocalConflict> {
   const all = await findAll(env, meant);
@@ -195,7 +195,7 @@ async function whereNote(
   return name === (await projectHere(env)) ? "" : ` in ${shortName(title)}`;
 }
 
-/** When others hear of what was settled. Nothing of a project without a link is sent. */
+/** When other machines hear of the choice. A project without a link sends nothing. */
 async function syncedNote(env: Environment, { layer, name }: LocalDocument): Promise<string> {
   const links = await withLocal(env, async (db) => (db ? await listLinks(db) : []));
   const isSent = layer !== "project" || links.some(({ projectId }) => projectId === name);
@@ -394,7 +394,7 @@ async function dismiss(env: Environment, ids: readonly string[], options: Option
   if (options.json) sayJson(ids.length === 1 ? shown[0] : shown);
 }
 
-/** Between a memory that stands and its deletion. */
+/** Settles a conflict between a memory that stands and its deletion. */
 async function settleDeletion(
   env: Environment,
   conflict: DeletionConflict,
@@ -420,7 +420,7 @@ async function settleDeletion(
   saySentence(`${done}${where}; ${id} is settled ${synced}${besides}`);
 }
 
-/** Between the places that a memory was moved to, and its deletion. */
+/** Settles a conflict between the places that a memory was moved to, and its deletion. */
 async function settleMoved(
   env: Environment,
   conflict: MoveConflict,
@@ -477,7 +477,10 @@ async function dismissIn(env: Environment, conflict: LocalConflict): Promise<voi
   await writeToInbox(env.home, async () => ({ kind: "losers", ...written, key, seen }));
 }
 
-/** Exactly what was shown: a version that came since then stays, and is a conflict again. */
+/**
+ * Deletes exactly what was shown: a version that has come since then stays, and is a conflict
+ * again.
+ */
 async function deleteContested(
   env: Environment,
   { document: { name: document, account }, deletion }: DeletionConflict,

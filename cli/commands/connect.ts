@@ -20,7 +20,7 @@ interface JsonFlag {
 
 const PATH = "/api/projects/connect";
 
-/** What follows is not worth a longer wait. */
+/** The command ends well anyway, so it waits no longer than this for what follows. */
 const HEARD_WITHIN_S = 5;
 
 const HELP = `
@@ -114,8 +114,8 @@ async function ask(
   const answer = await shownWhile("asking the service", asked).catch(async (thrown) => {
     throw (await isAway(daemon, request.project_id)) ? asOffline(thrown) : thrown;
   });
-  // The documents tell of it, and the next command is to find what they say. Where it is late, it
-  // comes by itself.
+  // Both projects' documents say what is connected, and the next command should find it there. If
+  // this sync takes too long, that comes by itself.
   const heard = callSync(daemon, HEARD_WITHIN_S, { unlessOffline: true }).catch(() => undefined);
   await shownWhile("syncing", heard);
   return answer;

@@ -62,7 +62,7 @@ interface LinkFlags extends JsonOption {
   readonly id?: string;
   readonly write?: boolean;
   readonly file?: string;
-  /** False: no other file. True where nothing is said of others. */
+  /** False: no other file. True, if nothing is said of others. */
   readonly also?: readonly string[] | boolean;
   readonly remote?: string;
   readonly anew?: boolean;
@@ -251,7 +251,7 @@ async function linkedFileLines(
   daemon: GatewayClient,
   { dir, file, also }: LinkFlags & { readonly dir: string },
 ): Promise<string[]> {
-  // The folder is linked, whatever becomes of this question.
+  // If the question fails, the folder is linked nevertheless.
   const { projects = [] } = (await askStatus(daemon).catch(() => undefined)) ?? {};
   const folder = projects.flatMap(({ folders }) => folders).find((each) => each.dir === dir);
   const unfollowed = folder ? unfollowedFileLines([folder]) : [];
@@ -301,7 +301,7 @@ async function unlink(env: Environment, dir: string | undefined, { json }: JsonO
   const body = { dir: folder };
   const answer = await daemon.call<{ unlinked: boolean }>("POST", "/_memsync/unlink", { body });
   if (!answer.unlinked) throw new CommandFailed(`${folder} is not linked`, { code: "not-found" });
-  // Without a commit or a remote to derive an id from, the next link would be a new project.
+  // Without a commit or a remote no id can be derived, so the next link would be a new project.
   const link = `memsync link ${shellWord(folder)} --id ${id}`;
   const again = id === undefined ? "" : `: \`${link}\` has them again`;
   if (json) sayJson({ dir: folder, unlinked: true, project_id: id ?? null });
@@ -310,7 +310,7 @@ async function unlink(env: Environment, dir: string | undefined, { json }: JsonO
   for (const line of await leftHere(env, folder, id)) sayAside(line);
 }
 
-/** What was sent nowhere, and stays on this machine. */
+/** What was sent nowhere, and stays on this machine alone. */
 async function leftHere(env: Environment, dir: string, id: string | undefined): Promise<string[]> {
   const kept = await keptBackShown(env, dir);
   const held = await withLocal(env, async (db) => (db ? await listHeld(db) : []));
@@ -341,7 +341,7 @@ async function isDeletedHere(env: Environment, id: string | undefined): Promise<
   return await withLocal(env, async (db) => db !== undefined && !!(await readDeletion(db, id)));
 }
 
-/** What is not sent though all that may be sent is. */
+/** Says what is not sent although everything that may be sent is. */
 async function syncedShown(status: DaemonStatus, { dir }: Environment): Promise<string> {
   const standing = await findStanding(status, dir);
   const unfollowed = unfollowedShown(standing);
@@ -391,7 +391,7 @@ function deletedNotes({ projects }: DaemonStatus): string[] {
 }
 
 const WAIT_SECONDS = 30;
-/** Whoever waits no longer than this hears soon enough what was waited for. */
+/** A wait of at most this long is short enough to say nothing while it lasts. */
 const SHORT_WAIT_SECONDS = 5;
 
 async function sync(env: Environment, options: JsonOption & { wait?: string }): Promise<void> {
@@ -402,7 +402,7 @@ async function sync(env: Environment, options: JsonOption & { wait?: string }): 
     daemon,
     askSync(({ seconds, ...part }) => callSync(daemon, seconds, part), wait, {
       whileLess: options.wait === undefined,
-      // Somebody who says how long to wait may know that the service will be back.
+      // A person who says how long to wait may know that the service will be back.
       onOffline({ status: { remotes } }) {
         if (options.wait === undefined || wait === 0) return false;
         const away = remotes.filter(({ service }) => !service.online);
@@ -436,7 +436,7 @@ async function sync(env: Environment, options: JsonOption & { wait?: string }): 
   });
 }
 
-/** What is waited for, and for how long. */
+/** What is still waited for, and for how long. */
 function lateNote(status: DaemonStatus, wait: number, isOpen: boolean): string {
   const projects = syncedProjects(status).length;
   const what = isSynced(status)

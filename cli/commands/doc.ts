@@ -106,7 +106,10 @@ async function print(env: Environment, options: Options): Promise<void> {
   if (held) process.stderr.write(`${visibleLines(heldAdvice(held))}\n`);
 }
 
-/** The text as it is shown here: what waits for a daemon or is held, before the document's. */
+/**
+ * The text as this machine shows it: a write that waits for a daemon or is held, or else the
+ * document's.
+ */
 async function readShown(env: Environment, id: string) {
   return await withLocal(env, async (db) => {
     const local = db && (await readLocalText(db, id));

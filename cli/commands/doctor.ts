@@ -95,7 +95,7 @@ async function examine(env: Environment): Promise<Finding[]> {
 function show({ about, state, detail, mend }: Finding): void {
   const word = `${styled(STYLES[state], state.padEnd(STATE_WIDTH))}  ${about.padEnd(ABOUT_WIDTH)}`;
   const width = widthOf(process.stdout);
-  // A narrow terminal has no room beside them.
+  // On a narrow terminal there is no room beside the names, so what is said stands below them.
   const isBelow = width < 2 * INDENT.length;
   const indent = isBelow ? "  " : INDENT;
   const inColumn = (text: string) => wrapped(text, width - indent.length, 0);

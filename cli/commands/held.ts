@@ -145,7 +145,7 @@ async function find(
   });
 }
 
-/** What was held, and written over since, has another id. */
+/** A write that was held, and written over since, has another id now. */
 function isNotHeld(id: string, all: readonly HeldItem[]): CommandFailed {
   const left = all.filter((item) => heldId({ ...item, apart: undefined }) === id);
   const ids = left.map((item) => item.id).join(", ");
@@ -212,7 +212,7 @@ async function drop(env: Environment, id: string, options: Options): Promise<voi
   }
 }
 
-/** Dropped it would be held again at the next look. */
+/** Why a write can't be dropped: a file has it, so it would be held again at the next look. */
 async function standsIn({ id }: HeldItem, files: readonly string[]): Promise<string> {
   const { secretHider } = await import("../../daemon/held/secret-scan.ts");
   const hide = await secretHider();
@@ -223,7 +223,10 @@ async function standsIn({ id }: HeldItem, files: readonly string[]): Promise<str
   );
 }
 
-/** The id is the place's. The daemon may have held a newer write of the place since. */
+/**
+ * An id names a place. Meanwhile the daemon may hold a newer write of that place, which nobody has
+ * seen.
+ */
 function assertSame(isSame: boolean, id: string): void {
   if (isSame) return;
   throw new CommandFailed(`it was written again just now: \`memsync held show ${id}\` prints it`);

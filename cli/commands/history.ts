@@ -68,7 +68,10 @@ interface Found {
   readonly versions: readonly Version[];
 }
 
-/** It is readable here, and no document has ever had it. */
+/**
+ * The failure for a key that is readable here, but only held: no document has ever had it, so it
+ * has no history.
+ */
 function heldOnly(key: string): CommandFailed {
   return new CommandFailed(
     `"${key}" has no history, for what is held is in none: \`memsync held\` lists it`,
@@ -140,7 +143,7 @@ async function history(
   if (!currentOf(versions)) say(`"${key}" was deleted`);
 }
 
-/** What the memory says here, which may be held, and in no history. */
+/** What the memory says on this machine. It may be held, and then it is in no history. */
 async function shownValue(env: Environment, { document, account }: MemoryPlace, key: string) {
   return await withLocal(env, async (db) => {
     const memories = db ? await readLocalMemories(db, document, account) : [];

@@ -111,7 +111,7 @@ function adviseOnToken({ home, serviceToken }: Environment): void {
   );
 }
 
-/** npx may clear its cache at any time. */
+/** Warns of a program in npx's cache, which npx may clear at any time. */
 function adviseOnPlace(program: string): void {
   if (!/[\\/]_npx[\\/]/.test(program)) return;
   sayAside("this memsync is in npx's cache, which may be cleared: install the package first");

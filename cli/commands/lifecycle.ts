@@ -77,9 +77,9 @@ async function start(env: Environment, dirs: string[], options: JsonOption): Pro
   await show(env, linked, { ...options, forgotten, headline: said });
 }
 
-/** No failure where no daemon ran: that is what was asked for. */
+/** Succeeds also where no daemon ran, because that is what was asked for. */
 async function stop({ home }: Environment, { json }: JsonOption): Promise<void> {
-  // Somebody who never had a daemon does not get a home by this.
+  // `stop` creates no home where there never was one.
   const ended = existsSync(home.lock) ? await inEndTurn(home, () => endOccupant(home)) : "none";
   if (json) sayJson({ stopped: ended !== "none", killed: ended === "killed" });
   else say(ENDED[ended]);

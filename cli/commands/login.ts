@@ -141,7 +141,7 @@ export async function offerLogin(env: Environment): Promise<void> {
   if (!isTerminal() || env.serviceToken !== undefined) return;
   const environment = remoteEnvironment(env);
   const { url } = environment;
-  // Only reads: a home that is damaged or missing is mended and made by the daemon.
+  // Only reads. A home that is damaged or missing is left to the daemon, which repairs or makes it.
   const remotes = await withLocal(env, async (db) => {
     return db ? await describeRemotes(db, environment) : [];
   }).catch(() => []);

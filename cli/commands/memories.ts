@@ -64,7 +64,8 @@ export function addMemoryCommands(program: Command, env: Environment): void {
     .action(async (text: string, options: WriteOptions & ReadOptions) => {
       const key = randomMemoryKey(realWorld);
       const value = await given(text);
-      // The command in front of a pipe failed. The interface takes no empty content either.
+      // An empty text mostly means that the command before the pipe failed. The interface takes no
+      // empty content either.
       if (value === "") throw new CommandFailed("the text is empty: nothing was saved");
       if (value.trim() === "") {
         throw new CommandFailed(
@@ -120,7 +121,7 @@ async function save(
     value,
   );
   await sayIfOutOfReach(env, place);
-  // A variable of a shell may have been unset.
+  // An empty value may come from a shell's variable that is not set.
   if (value === "" && leftHeld === undefined) {
     const word = shellWord(key);
     const former = isNew ? "" : `\`memsync history ${word}\` has what it was, `;
@@ -129,7 +130,7 @@ async function save(
   if (place.layer === "project") await sayIfUnlinked(env, place.document, options.project);
 }
 
-/** Only a memory of one's own can be one's own instructions. */
+/** Asks before a write to the personal text. Only a memory of the layer `user` can be that. */
 async function agreeToOwn(
   env: Environment,
   place: MemoryPlace,
@@ -159,7 +160,7 @@ async function savedJson(env: Environment, key: string, options: WriteOptions) {
   });
 }
 
-/** Nothing of a project without a link is sent. */
+/** Says that nothing of a project without a link is sent. */
 async function sayIfUnlinked(env: Environment, document: string, named: string | undefined) {
   if (named === undefined) return;
   const links = await withLocal(env, async (db) => (db ? await listLinks(db) : []));
@@ -243,7 +244,7 @@ async function elsewhere(
   { options, place }: { readonly options: WriteOptions; readonly place: MemoryPlace },
 ): Promise<CommandFailed | undefined> {
   const { layer: _, ...others } = options;
-  // Where that can't be read, the refusal is the one of the layer that was meant.
+  // If the other layers can't be read, the refusal of the meant layer is shown.
   const { memories = [] } = (await readAll(env, others).catch(() => undefined)) ?? {};
   const layers = memories.flatMap((each) => (each.key === key ? [each.layer] : []));
   const [first] = layers;

@@ -150,7 +150,10 @@ class FolderCommands {
     await this.#turn(isWritten ? "write" : "read", flags);
   }
 
-  /** A daemon that runs looks at it before each of its looks, and is told to look now. */
+  /**
+   * Turns the folders on or off. A running daemon reads that before each look, and is told to look
+   * now.
+   */
   async #turn(mode: FolderMode, { json }: FolderFlags): Promise<void> {
     const { home } = this.#env;
     prepareHome(home);
@@ -260,7 +263,7 @@ function row({ name, bytes, state, note }: ScannedFile): string[] {
   return [`  ${visible(name)}`, size, [STATES[state], ...said].join(": ")];
 }
 
-/** What the daemon tells besides of a file, or of one that is not made. */
+/** What else the daemon says of a file, or of a file that is not made. */
 function notedRows(
   notes: FolderStatusView["notes"],
   files: readonly ScannedFile[],

@@ -60,7 +60,7 @@ async function move(env: Environment, key: string, options: MoveOptions): Promis
     const read = places.filter((each) => wanted.includes(each.layer));
     if (unlinked && named === "project") throw unlinked;
     const found = await findSource(db, { key, sources: read, target: to }).catch((thrown) => {
-      // The project would have been searched first.
+      // A linked project would have been searched first, so the refusal says that there is none.
       throw unlinked && thrown instanceof CommandFailed ? orUnlinked(thrown, unlinked) : thrown;
     });
     return { target: to, sources: [found.place], source: found.place, value: found.memory.value };

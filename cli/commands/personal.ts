@@ -192,7 +192,7 @@ function turnedOn(
     header,
     writes: write || (isSame && known.writes),
     settled: adopt ? "adopt" : undefined,
-    // Whoever begins with all that the file has knows what that is.
+    // With `--adopt` the user takes all that the file has, and so has been asked about it.
     asked: adopt || (isSame && known.asked !== "found") ? undefined : "found",
   };
 }
@@ -254,7 +254,7 @@ async function take(env: Environment, name: string, { yes, json }: PersonalFlags
   await sayAfter(env, [place.id], json);
 }
 
-/** What stands between the marks, as a person has to read it who is asked whose it is. */
+/** The text between the marks, shown to the person who is asked whose it is. */
 async function textInBlock(path: string): Promise<string> {
   const read = await readPersonalFile(path);
   return read.kind === "file" ? (read.block?.text ?? "") : "";
@@ -267,7 +267,7 @@ const QUESTIONS = {
   found: "Add what stands in it to your text, in all files?",
 } as const;
 
-/** What became of the files that a command was about. */
+/** Says what became of the files that the command was about. */
 async function sayAfter(env: Environment, ids: readonly string[], json = false): Promise<void> {
   const status = await statusOf(env);
   const files = (status?.files ?? []).filter(({ assistant }) => ids.includes(assistant));

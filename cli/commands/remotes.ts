@@ -86,7 +86,7 @@ async function add(
 
 async function list(env: Environment, { json }: JsonFlag): Promise<void> {
   const listed = await listRemotesOf(env);
-  // Somebody who wonders why nothing is sent looks here.
+  // People who wonder why nothing is sent look here, so the services are asked.
   const remotes = await Promise.all(
     listed.map(async (each) => ({ ...each, can_write: await rightHere(env, each) })),
   );

@@ -106,7 +106,7 @@ function passageWithin(value: string, query: string, columns: number): string {
   }
 }
 
-/** Of more similar keys than these hardly one is what was meant. */
+/** If more keys than this are similar, hardly one of them is what was meant. */
 const NEARLY_MAX = 10;
 
 function foundJson({ memory, place: { connected } }: FoundMemory) {

@@ -94,7 +94,7 @@ async function run(env: Environment, names: readonly string[], flags: SetupFlags
       if (flags.remove) await undoSetUp(step, { around, kept });
       else await setUp(step, { around, kept });
     } catch (thrown) {
-      // One assistant's trouble keeps no other from what it needs.
+      // A failure at one assistant keeps no other one from being set up.
       if (!(thrown instanceof CommandFailed)) throw thrown;
       failures.push({ assistant, thrown });
     }
@@ -109,7 +109,7 @@ interface StepFailure {
   readonly thrown: CommandFailed;
 }
 
-/** Ends the command as failed where anything did, in a sentence for each. */
+/** Fails with a sentence for each step that failed and each file that could not be read. */
 function failAtEnd(failures: readonly StepFailure[], unread: readonly SetupStep[]): void {
   const sentences = failures.map(({ assistant, thrown }) => ({
     sentence: `not all of ${assistant.name} was done: ${thrown.message}`,
@@ -140,7 +140,7 @@ function mayHaveOurs({ file, read }: SetupStep): boolean {
   return read.kind !== "unreadable" || readFileSync(file.path).includes("memsync");
 }
 
-/** What an assistant that is started elsewhere than in this shell does not have. */
+/** Warns of variables of this shell that an assistant started elsewhere does not have. */
 function warnBefore({ variables, home }: Environment): void {
   if (Bun.which("memsync") === null) sayAside(`${NOT_ON_PATH}: ${MEND_PATH}`);
   if (!variables.MEMSYNC_HOME) return;
@@ -198,7 +198,7 @@ function rowsOf(step: SetupStep, { remove = false }: SetupFlags): string[] {
   return changed.map((entry) => `  ${remove ? "-" : "+"} ${entryShown(entry)}`);
 }
 
-/** The same in a line: by names alone. */
+/** What a file gets or loses, by names alone, in one line. */
 function briefOf(step: SetupStep, { remove = false }: SetupFlags): string {
   const { read, command } = step;
   if (command) return `$ ${command.slice(0, 3).join(" ")} …`;
@@ -237,13 +237,16 @@ function show(step: SetupStep, flags: SetupFlags & { readonly isBrief: boolean }
   for (const row of rowsOf(step, flags)) saySentence(row, "remark");
 }
 
-/** The entries that the file has not any more then. */
+/** The entries that a file would no longer have. */
 function lostIn({ file, after }: SetupStep, present: readonly SettingsEntry[]) {
   if (after === undefined) return present;
   return present.filter((entry) => stateOf(after, file.syntax, entry) !== "present");
 }
 
-/** What is taken out of no file: what a person has changed, or has gone on with. */
+/**
+ * The entries that stay in a file although memsync is removed: a person has changed them, or has
+ * built on them.
+ */
 function stayingIn({ file, read, after }: SetupStep): readonly SettingsEntry[] {
   if (read.kind !== "read") return [];
   const ours = read.present.filter(({ isShared }) => !isShared);
@@ -290,7 +293,7 @@ function sayEnd(chosen: readonly Assistant[], outcome: Outcome): void {
   if (due.length === 0) {
     const rest = unread.length > 0 ? "else " : "";
     const none = steps.some((step) => stayingIn(step).length > 0) ? "taken out" : "set up here";
-    // Of whom a file can't be read is not set up, and was named.
+    // An assistant one of whose files can't be read is not set up, and was named.
     const isAny = chosen.some((each) => !unread.some(isOf(each)));
     if (flags.remove) saySentence(`nothing was ${none}`);
     else if (isAny) saySentence(`everything ${rest}is set up`);
@@ -310,7 +313,7 @@ function sayEnd(chosen: readonly Assistant[], outcome: Outcome): void {
   }
 }
 
-/** What stays still starts memsync. */
+/** Says which entries stay. They still start memsync. */
 function sayLeft(steps: readonly SetupStep[]): void {
   for (const step of steps) {
     const staying = stayingIn(step);

@@ -131,7 +131,7 @@ async function runExport(
   else saySentence(`exported ${inWords(projects, memories)} to ${file} (${bytesShown(bytes)})`);
 }
 
-/** Says what of the held is in the export, or not. To be called once there is one. */
+/** Says whether held writes are in the export. To be called once the export is written. */
 function sayHeld({ secrets, leftOut }: HeldInExport): void {
   const are = secrets === 1 ? "it looks like a secret" : "they look like secrets";
   const kept = count(secrets, "held write is", "held writes are");
@@ -217,7 +217,7 @@ async function runImport(env: Environment, named: string, flags: ImportFlags): P
   else sayResult(home, result, leftOut);
 }
 
-/** What an import is of, in words. */
+/** What an import is about, in words. */
 function importedFrom({ projects, user, global }: PortableHome): string {
   const own = Object.entries({ user, global }).filter(([, { memories }]) => memories.length > 0);
   const layers = own.map(([layer]) => layer).join(" and ");

@@ -40,7 +40,7 @@ interface UpOptions {
 
 /** `up` waits this long for the first contact and the first look at the files before it prints. */
 const FIRST_SYNC_SECONDS = 3;
-/** What can't go now is shown by the status. */
+/** Does not wait for what can't go now: the status shows that. */
 const UNLESS_BUSY = { unlessBusy: true } as const;
 
 /** A command that only shows the status waits this long for the service's first answer. */
@@ -146,12 +146,12 @@ function liveView(env: Environment, forgotten: string | undefined): UpView {
   };
 }
 
-/** What only this machine has, for somebody who is about to switch it off. */
+/** What only this machine has: the user may be about to switch it off. */
 function leftBehind(status: DaemonStatus): string {
   const waiting = waitingIn(status);
   if (waiting > 0)
     return `${count(waiting, "change waits", "changes wait")} here for the next start`;
-  // With the embedded service alone there is nothing that it could be synced with.
+  // A machine with the embedded service alone has nothing to sync with.
   const isHereAlone = status.remotes.every(({ service }) => service.state === "embedded");
   if (isHereAlone) return "everything is saved here";
   return isSynced(status) ? "everything is synced" : "what is saved is kept here";
@@ -234,7 +234,10 @@ export async function linkAndLook(
   return (await watchSync(daemon, callSync(daemon, FIRST_SYNC_SECONDS, options))).status;
 }
 
-/** What is to be said of the folders is said when all are linked, below no bar. */
+/**
+ * Links the folders. Remarks on them are printed when all are linked, so that no bar stands above
+ * them.
+ */
 async function linkAndSayPast(
   folders: readonly string[],
   link: (dir: string, more: boolean) => Promise<BoundLink>,
@@ -293,7 +296,7 @@ async function untilContacted(
 function endIfInterrupted(thrown: unknown): Promise<never> {
   if (!(thrown instanceof Interrupted)) throw thrown;
   process.kill(process.pid, "SIGINT");
-  // Nobody reads what would follow.
+  // Never resolves, because the process ends: nobody would read what follows.
   return new Promise(() => {});
 }
 

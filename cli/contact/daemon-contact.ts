@@ -86,7 +86,7 @@ async function askIntroduction(home: Home, deadlineMs: number): Promise<Introduc
   }
 }
 
-/** On this machine's socket, any other failure means that the daemon has ended. */
+/** On a home's own socket any failure but a late answer means that the daemon has ended. */
 function unanswered(thrown: unknown, deadlineMs: number | undefined): CommandFailed {
   const isLate = thrown instanceof Error && thrown.name === "TimeoutError";
   if (!isLate) {

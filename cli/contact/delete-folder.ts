@@ -6,7 +6,10 @@ const PRIVATE_FOLDER = 0o700;
 /** Processes that are just ending may still write into it. */
 const OPTIONS = { recursive: true, force: true, maxRetries: 5, retryDelay: 50 } as const;
 
-/** Deletes it, and folders of ours in it that may only be read, as those of Go's module cache. */
+/**
+ * Deletes a folder. Folders in it that may only be read, as those of Go's module cache, are made
+ * writable first if they are ours.
+ */
 export async function deleteFolder(path: string): Promise<void> {
   try {
     await rm(path, OPTIONS);
@@ -16,7 +19,9 @@ export async function deleteFolder(path: string): Promise<void> {
   }
 }
 
-/** Leaves out what is another's: then it can't be deleted, which whoever tries is told. */
+/**
+ * Leaves out folders of other users. They can't be deleted, and the deletion that follows says so.
+ */
 async function makeDeletable(path: string): Promise<void> {
   await chmod(path, PRIVATE_FOLDER).catch(() => {});
   const entries = await readdir(path, { withFileTypes: true }).catch(() => []);

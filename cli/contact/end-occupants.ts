@@ -21,7 +21,7 @@ const POLL_MS = 50;
  * Throws where something runs on.
  */
 export async function endOccupants(home: Home): Promise<Lock[]> {
-  // Who has this is starting a daemon, which answers then.
+  // The holder of this lock is starting a daemon, which will answer when the lock is free.
   const starting = await untilFree(home.startLock, START_LOCK_MS_MAX);
   try {
     const lock = (await untilEnded(home)) ?? (await killHolder(home));
@@ -59,7 +59,7 @@ async function killHolder(home: Home): Promise<Lock> {
   try {
     if (holder) process.kill(holder.pid, "SIGKILL");
   } catch {
-    // It has just ended, or is another user's and can't be.
+    // The process has just ended, or is another user's and can't be killed.
   }
   const lock = await untilFree(home.lock, holder ? KILL_MS_MAX : 0);
   if (lock) return lock;

@@ -22,7 +22,7 @@ export async function findDaemon(
   const age = ageOf(daemon.introduction);
   if (age === "older") return await replaceDaemon(home, daemon);
   if (age === "newer") refuseOrTell(daemon.introduction);
-  // The demonstration's homes have a service of their own.
+  // False for the demonstration's homes, whose daemons have a service of their own.
   const isOfShell = homeOf(process.env).dir === home.dir;
   if (isOfShell) for (const note of unusedHere(process.env, daemon.introduction)) sayNote(note);
   return daemon;

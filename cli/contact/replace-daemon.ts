@@ -29,7 +29,7 @@ export async function replaceDaemon(
   try {
     return await inStartTurn(home, async () => {
       const current = await contactDaemon(home);
-      // Another command may have done it meanwhile.
+      // Another command may have replaced the daemon meanwhile.
       if (current && ageOf(current.introduction) !== "older") return current;
       const next = current ? await restartDaemon(home, current) : await startDaemon(home);
       if (ageOf(next.introduction) !== "older") return next;
@@ -55,7 +55,7 @@ function hindranceOf({ started, environment }: Introduction): string | undefined
 
 /**
  * Ends a daemon and starts it again in the same way. Refuses if the new one would use another
- * service. To be called by who holds the start lock.
+ * service. The caller holds the start lock.
  */
 export async function restartDaemon(home: Home, daemon: GatewayClient): Promise<GatewayClient> {
   const { started, environment } = daemon.introduction;

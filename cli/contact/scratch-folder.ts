@@ -14,11 +14,11 @@ const HELD = "held.lock";
 
 const PRIVATE_FOLDER = 0o700;
 
-/** What is still there of a folder that was to be gone. */
+/** Why a folder that was to be deleted is still there. */
 export interface Remains {
-  /** In a sentence. */
+  /** The reason, in a sentence. */
   readonly why: string;
-  /** Whether a process has it. */
+  /** Whether a process still uses it. */
   readonly isInUse: boolean;
 }
 
@@ -27,20 +27,23 @@ export interface ScratchFolder {
   readonly dir: string;
   /** An empty folder in it, for a home. */
   readonly home: Home;
-  /** Ends a daemon that was started in its home, and deletes it. Says what it could not do. */
+  /**
+   * Ends a daemon that runs in its home, and deletes the folder. Resolves to what it could not do.
+   */
   clear(): Promise<Remains | undefined>;
 }
 
 /**
- * Makes one, and deletes those whose process was killed before it could. A daemon that was started
- * in one of those is ended.
+ * Makes such a folder, and deletes those whose process was killed before it could. A daemon that
+ * runs in one of these is ended.
  */
 export async function makeScratchFolder(purpose: "exec" | "demo"): Promise<ScratchFolder> {
   await clearLeftBehind();
   for (;;) {
     const dir = await makeIn(tmpdir(), purpose);
     const lock = await hold(dir);
-    // Undefined where another command took it for one that was left behind, and deletes it.
+    // Undefined if another command took the new folder for one that was left behind, and deletes
+    // it.
     if (!lock) continue;
     return {
       dir,
@@ -86,7 +89,7 @@ async function clearLeftBehind(): Promise<void> {
   const names = await readdir(tmpdir()).catch(() => []);
   for (const name of names) {
     if (!SCRATCH_NAME.test(name)) continue;
-    // One that can't be deleted now hinders nothing; whoever comes next tries again.
+    // A folder that can't be deleted now is left for the next command to try.
     await clearIfUnheld(join(tmpdir(), name)).catch(() => {});
   }
 }
@@ -95,7 +98,8 @@ async function clearIfUnheld(dir: string): Promise<void> {
   const { uid, mode } = await lstat(dir);
   const isOwn = uid === userInfo().uid && (mode & 0o777) === PRIVATE_FOLDER;
   if (!isOwn) return;
-  // Its process was killed before it held it. With something in it, it is somebody else's.
+  // Its process was killed before it took the lock. If anything is in the folder, it is somebody
+  // else's, and `rmdir` refuses.
   if (!existsSync(join(dir, HELD))) return await rmdir(dir);
   const lock = await takeLock(join(dir, HELD));
   try {
@@ -113,10 +117,11 @@ async function clear(dir: string): Promise<Remains | undefined> {
     isInUse = false;
     const gone = await nameAnew(dir);
     for (const lock of locks) lock.release();
-    // A path that is too long for a socket has it in a folder of its own.
+    // A home whose path is too long for a socket has its socket in another folder.
     const place = dirname(home.socket);
     if (place !== home.dir) await rm(place, { recursive: true, force: true });
-    // What says that it was held goes last: where this is cut short, it is found again.
+    // The lock's file is deleted last: if this is interrupted, the folder is still known as one of
+    // ours.
     for (const name of await readdir(gone)) {
       if (name !== HELD) await deleteFolder(join(gone, name));
     }
@@ -130,14 +135,14 @@ async function clear(dir: string): Promise<Remains | undefined> {
 }
 
 async function takeFromAll(home: Home): Promise<Lock[]> {
-  // Without the right to write in it nobody could have its locks.
+  // Nobody could take the locks in a folder that can't be written.
   chmodSync(home.dir, PRIVATE_FOLDER);
   return await endOccupants(home);
 }
 
 /**
- * A process that was to start a daemon in it, and has not begun, does not find it any more. The new
- * name is one that is looked for, too.
+ * Renames the folder, so that a process that is about to start a daemon in it does not find it. The
+ * new name is one that is looked for, too.
  */
 async function nameAnew(dir: string): Promise<string> {
   const other = await mkdtemp(dir.slice(0, dir.lastIndexOf("-") + 1));

@@ -18,11 +18,11 @@ const SILENCE_MS_MAX = 8000;
 const START_MS_MAX = 15_000;
 const POLL_MS = 50;
 
-/** Who has the home's lock. */
+/** Who holds the home's lock. */
 export type Occupant =
   | { readonly kind: "nobody" }
   | { readonly kind: "daemon"; readonly daemon: GatewayClient }
-  /** The holder does not answer; undefined where nobody knows which process it is. */
+  /** A process that does not answer; `holder` is undefined if nobody knows which one. */
   | { readonly kind: "silent"; readonly holder: DaemonRecord | undefined };
 
 /** Decides by answers and by the lock. Waits for a daemon that is just starting or ending. */
@@ -49,8 +49,8 @@ async function lookForOccupant(home: Home): Promise<Occupant> {
 }
 
 /**
- * "nobody" where no process has the lock, which can't be tried on a disk that can't be written. Who
- * has the lock has its file open: by that a holder is found. Throws `thrown` where there is one.
+ * Decides where the lock can't be tried, as on a disk that can't be written: "nobody" if no process
+ * has the lock's file open. Throws `thrown` if one has.
  */
 function nobodyUnlessHeld(home: Home, thrown: unknown): "nobody" {
   if (!isUnwritable(thrown) || findHolder(home) !== undefined) throw thrown;

@@ -11,7 +11,7 @@ const LATE_MS_MAX = 4000;
 
 /** The daemon closes connections that are silent for too long, so a long wait is split. */
 const ASKED_SECONDS_MAX = 30;
-/** Whoever waits on while there is less and less left looks this often whether there is. */
+/** A wait that goes on while less and less is left checks this often whether it is less. */
 const LESS_SECONDS = 10;
 
 /** A daemon in another process, or in this one. */
@@ -59,7 +59,7 @@ export async function callSync(
 export interface SyncPart {
   readonly seconds: number;
   readonly unlessOffline: boolean;
-  /** It is not the first part. */
+  /** Whether it is a later part than the first. */
   readonly goOn: boolean;
 }
 

@@ -12,8 +12,9 @@ export interface ShellNote {
 type Variables = Readonly<Record<string, string | undefined>>;
 
 /**
- * What a shell sets and the running daemon does not use: whoever types a command there means to
- * write to that service, or as that token's user. A shell that sets nothing means the daemon's.
+ * The variables of this shell that the running daemon does not use. A person who sets them means to
+ * write to that service, or as that token's user; a shell that sets nothing means what the daemon
+ * has.
  */
 export function unusedHere(
   { MEMSYNC_URL: url, MEMSYNC_TOKEN: token }: Variables,
@@ -37,7 +38,10 @@ export function unusedHere(
   ];
 }
 
-/** Capitals of a host, a scheme's own port and slashes at the end make no other address. */
+/**
+ * Whether two addresses are the same: upper case in a host, a scheme's default port and slashes at
+ * the end make no difference.
+ */
 function isSameAddress(url: string, its: string | null): boolean {
   const [one, other] = [url, its ?? ""].map((each) => {
     return (URL.parse(each)?.href ?? each).replace(/\/+$/, "");
@@ -45,7 +49,10 @@ function isSameAddress(url: string, its: string | null): boolean {
   return one === other;
 }
 
-/** A shell that names another service. Its own value may contain a password. */
+/**
+ * The note on a shell that names another service. The shell's own value is not shown, since it may
+ * contain a password.
+ */
 function anotherService(its: string | null): ShellNote {
   const service = its ?? "the embedded one";
   return {
@@ -57,7 +64,7 @@ function anotherService(its: string | null): ShellNote {
   };
 }
 
-/** Says it on standard error. */
+/** Prints a note on standard error. */
 export function sayNote({ detail, mend }: Pick<ShellNote, "detail" | "mend">): void {
   sayAside(`${detail}: ${mend}`);
 }

@@ -7,13 +7,16 @@ import { fileFailure } from "../../shared/file-failures.ts";
 import { realWorld } from "../../shared/world-real.ts";
 import { CommandFailed } from "../screen/errors.ts";
 
-/** A file that is just written is younger, whoever writes it. */
+/** A partial file that is younger than this may still be written by another process. */
 const LEFT_BEHIND_MS = 60 * 60 * 1000;
 
 /** No bit that lets a file run as another user. */
 const PERMISSIONS = 0o777;
 
-/** Throws where no export can be written to `path`. At the end what was to be in it is gone. */
+/**
+ * Throws if no export can be written to `path`. It is tried at the start, because at the end the
+ * data would be lost.
+ */
 export async function assertExportable(path: string): Promise<void> {
   const target = await targetOf(path);
   const partial = partialOf(target);
@@ -27,7 +30,7 @@ export async function assertExportable(path: string): Promise<void> {
   await deleteLeftBehind(target);
 }
 
-/** Whoever reads the file meanwhile finds the former one, or this one whole. */
+/** Writes an export. A reader finds either the former file or the new one, whole. */
 export async function writeExport(path: string, seed: EmulatorSeed): Promise<void> {
   const target = await targetOf(path);
   const former = await stat(target).catch(() => undefined);
@@ -35,17 +38,17 @@ export async function writeExport(path: string, seed: EmulatorSeed): Promise<voi
   try {
     await writeFile(partial, `${JSON.stringify(seed, null, 2)}\n`, { mode: PRIVATE_FILE });
     await syncFile(partial);
-    // Whoever could read the former one can read this.
+    // The new file may be read by those who could read the former one.
     if (former) await chmod(partial, former.mode & PERMISSIONS);
     await renameDurably(partial, target);
   } catch (thrown) {
-    // Of a full disk, too, nothing stays.
+    // Nothing is left behind, even if the disk is full.
     await rm(partial, { force: true });
     throw thrown;
   }
 }
 
-/** What is replaced: a link stays, and leads to the export. */
+/** The file to replace. A link stays, and leads to the export. */
 async function targetOf(path: string): Promise<string> {
   const found = await stat(path).catch(() => undefined);
   if (found && !found.isFile()) {
@@ -64,7 +67,7 @@ function partialOf(path: string): string {
   return `${path}.partial-${process.pid}`;
 }
 
-/** Deletes what emulators left behind that were killed while they wrote. */
+/** Deletes partial files of emulators that were killed while they wrote. */
 async function deleteLeftBehind(target: string): Promise<void> {
   const folder = dirname(target);
   const names = await readdir(folder).catch(() => []);

@@ -40,7 +40,9 @@ export async function checkDaemon(env: Environment): Promise<Finding> {
   return noted("daemon-silent-holder", "a process holds the home and does not answer", mend);
 }
 
-/** What the daemon was started with counts. It may be another service than this shell's. */
+/**
+ * Compares with what the daemon was started with, which may be another service than this shell's.
+ */
 async function serviceFinding(env: Environment): Promise<Finding | undefined> {
   const daemon = await contactDaemon(env.home);
   const note = daemon && otherService(env, daemon.introduction);

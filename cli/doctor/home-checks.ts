@@ -36,7 +36,7 @@ export async function checkHome({ dir }: Home): Promise<Finding> {
 
 const ANOTHER_HOME = "or set MEMSYNC_HOME to another folder";
 
-/** What the system says against it; undefined where nothing is. */
+/** The system's refusal of access to a path; undefined if it is allowed. */
 async function refusalOf(path: string, mode: number): Promise<unknown> {
   return await access(path, mode).then(
     () => undefined,

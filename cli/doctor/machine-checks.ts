@@ -43,7 +43,7 @@ export async function checkGit(): Promise<Finding> {
   );
 }
 
-/** Whether what git says of itself names a version before another one. */
+/** Whether the version that git prints is older than a needed one. */
 function isOlder(said: string, needed: string): boolean {
   const [major, minor] = /\d+\.\d+/.exec(said)?.[0].split(".").map(Number) ?? [];
   const [least = 0, leastMinor = 0] = needed.split(".").map(Number);

@@ -4,7 +4,7 @@ import type { Environment } from "../place/environment.ts";
 import { withLocal } from "../place/place.ts";
 import { type Finding, noted } from "./finding.ts";
 
-/** Whether another machine has this one's name. Nothing where the home holds nothing yet. */
+/** Whether another machine has this one's name. Finds nothing in an empty home. */
 export async function checkMachineName(env: Environment): Promise<Finding[]> {
   const machine = await withLocal(env, async (db) => {
     return db && (await readMachineStatus(db, env.home, realWorld.now()));

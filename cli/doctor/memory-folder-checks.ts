@@ -30,7 +30,9 @@ const SAID: Readonly<Record<FolderKind, Readonly<Record<FolderMode, string>>>> =
   },
 };
 
-/** Whether what assistants keep in files is read; nothing of those that are not in use. */
+/**
+ * Whether what assistants keep in files is read. Says nothing of assistants that are not in use.
+ */
 export async function checkMemoryFolders(env: Environment): Promise<Finding[]> {
   const { variables, home } = env;
   const around = { userFolder: homedir(), platform: process.platform, variables };

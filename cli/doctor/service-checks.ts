@@ -5,11 +5,11 @@ import { rightOf } from "../contact/token-right.ts";
 import { spanShown } from "../screen/output.ts";
 import { type Finding, noted } from "./finding.ts";
 
-/** A server lets one that guesses tokens wait for eight seconds before it refuses the next one. */
+/** A server delays the refusal of a client that guesses tokens by up to eight seconds. */
 const DEADLINE_MS = 15_000;
 const MS_PER_S = 1000;
 
-/** The clock decides which write is later. No clock is off by more than a minute by accident. */
+/** The clock decides which write is later. By accident none is off by more than a minute. */
 const CLOCK_SKEW_S_MAX = 60;
 
 /** The result of one request to a service. */
@@ -20,9 +20,9 @@ interface Contact {
   readonly tookMs: number;
   /** The pause that it asks for; undefined where it says none. */
   readonly retryAfterMs: number | undefined;
-  /** In its words. */
+  /** The refusal in the service's own words. */
   readonly refusal: string;
-  /** By the counts that it tells. */
+  /** Whether the service's counts say that nothing is left. */
   readonly isUsedUp: boolean;
 }
 

@@ -118,7 +118,8 @@ async function unlinkedFolders(
   const found: string[] = [];
   for (const { cwd, project, state } of rows) {
     if (project !== undefined || cwd === undefined || !isSession(state)) continue;
-    // One in a linked folder is ignored by its `.memsyncignore`, or is about to be recorded.
+    // A session in a linked folder has no project because `.memsyncignore` names it, or because it
+    // is about to be recorded.
     const isLinked = linked.get(cwd) ?? (await projects.find(cwd, links)) !== undefined;
     linked.set(cwd, isLinked);
     if (!isLinked) found.push(cwd);
@@ -132,7 +133,7 @@ function isSession(state: string): boolean {
   return facts.messages > 0 && facts.isPart !== true;
 }
 
-/** Those with most transcripts, as far as they are still there. */
+/** The folders with most transcripts, if they still exist. */
 function named(folders: readonly string[]): string {
   const counts = new Map<string, number>();
   for (const folder of folders) counts.set(folder, (counts.get(folder) ?? 0) + 1);

@@ -87,7 +87,7 @@ async function findCandidates(
   return /^(dirs?|file|a|b)$/.test(argument) ? await folders(env, words.at(-1) ?? "") : [];
 }
 
-/** Those of a memory, or of the current folder's text. */
+/** The versions of a memory, or of the current folder's text without a key. */
 async function revisions(env: Environment, key: string | undefined): Promise<Candidate[]> {
   const versions = await withLocal(env, async (db) => {
     if (!db) return [];

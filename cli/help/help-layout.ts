@@ -23,10 +23,10 @@ const TERM_WIDTH = 30;
 const BESIDE_MIN = 24;
 const BELOW = 6;
 
-/** Where no terminal says how wide it is, as in a pipe to a pager. */
+/** The width if no terminal tells one, as in a pipe to a pager. */
 const WIDTH = 80;
 
-/** Wraps descriptions even where little room is left beside the terms. */
+/** Wraps descriptions even if there is little room beside the terms. */
 export const WRAPPED = {
   minWidthToWrap: 12,
   padWidth(command: Command, helper: Help): number {
@@ -71,7 +71,7 @@ export function layOutHelp(program: Command): void {
   program.commandsGroup(OTHERS).helpCommand("help [command]", "display help for a command");
 }
 
-/** What is written to, a terminal or not. */
+/** An output that may be a terminal. */
 type HelpStream = Pick<NodeJS.WriteStream, "columns" | "isTTY"> & { write(text: string): unknown };
 
 /** Prints whole sentences of a help in lines that fit the terminal. */

@@ -44,7 +44,8 @@ export function wordsOn(
   const said = message.slice(ERROR.length);
   const { command, words } = commandIn(program, args);
   if (code === "commander.unknownCommand") return [unknownWord(command, lastQuoted(said))];
-  // The parser misses what is needed before it says that what stands in its place is unknown.
+  // The parser complains first of an option that is missing. If something unknown stands in its
+  // place, that is what was meant.
   const unknown = code.endsWith("MandatoryOptionValue") ? unknownOption(command, args) : undefined;
   if (unknown !== undefined) {
     const nearly = didYouMean(unknown, optionsOf(command));
@@ -69,7 +70,7 @@ export function wordsOn(
 }
 
 const ERROR = "error: ";
-/** The parser's words for a word that is none of those it may be. */
+/** The parser's message about a word that must be one of several. */
 const CHOICES =
   /^command-argument value '(.*)' is invalid for argument '(\w+)'\. Allowed choices are (.*)\.$/s;
 
@@ -165,7 +166,7 @@ function hintAtDash(command: Command, words: readonly string[], args: readonly s
   const texts = args.slice(words.length - 1).filter((word, at, all) => {
     return !word.startsWith("-") && !isValue(command, all[at - 1]);
   });
-  // It has all the texts that it needs, so this is an option.
+  // The command has all the texts that it needs, so the word with a dash is meant as an option.
   if (texts.length >= known.filter(({ required }) => required).length)
     return `\`${words.join(" ")} --help\` lists its options`;
   const names = known.map((each) => each.name().toUpperCase());
@@ -180,7 +181,10 @@ function isValue({ options }: Command, before: string | undefined): boolean {
   return option !== undefined && (option.required || option.optional);
 }
 
-/** What other programs call the same thing. The first name that a command has is meant. */
+/**
+ * The names that other programs have for the same thing. The first of them that a command has is
+ * advised.
+ */
 const SYNONYMS = byName<readonly string[]>({
   add: ["create"],
   del: ["rm", "drop"],
@@ -206,7 +210,7 @@ const SYNONYMS = byName<readonly string[]>({
   whoami: ["status"],
 });
 
-/** What no command of that name does, by what is typed for it. */
+/** Words for what no command of such a name does, and what does it instead. */
 const ELSEWHERE = byName<string>({
   account: "accounts are a server's: `memsync server account list`",
   diff: "`memsync doc diff` compares the text and the file here",
@@ -228,7 +232,7 @@ const ALSO_CALLED = byName<string>({
   web: "open",
 });
 
-/** Anything may be typed, also the name of something that every object has. */
+/** A map, because a word may be typed that is also the name of a property of every object. */
 function byName<Value>(values: Readonly<Record<string, Value>>): ReadonlyMap<string, Value> {
   return new Map(Object.entries(values));
 }
@@ -247,7 +251,7 @@ function unknownWord(above: Command, word: string): string {
   return `unknown command '${word}'${nearly || otherwise(above, names)}`;
 }
 
-/** Below a command there are only a few, so they are named. */
+/** Names all sub-commands of a command, since they are few. */
 function otherwise(above: Command, names: readonly string[]): string {
   const words = pathOf(above);
   if (above.parent === null) return `: \`${words} help\` lists those there are`;

@@ -13,11 +13,11 @@ export interface HookPayload {
   readonly transcript: string | undefined;
   /** What it wrote when it compacted the session. */
   readonly summary: string | undefined;
-  /** It is Cursor, whose answers have another form. */
+  /** Whether the assistant is Cursor, whose answers have another form. */
   readonly isCursor: boolean;
 }
 
-/** Linux opens no longer path, and nobody works so deep anywhere else. */
+/** Linux opens no longer path, and nobody works deeper in folders on other systems. */
 const PATH_LENGTH_MAX = 4096;
 
 /**
@@ -35,7 +35,7 @@ export function parsePayload(text: string): HookPayload | undefined {
   const { workspace_roots: roots } = payload;
   const [root] = Array.isArray(roots) ? roots : [];
   const given = textIn(payload.cwd, root);
-  // Whoever reads it may stand elsewhere by then.
+  // Made absolute, because the reader may have another current folder.
   const folder = given && resolve(given);
   if (folder !== undefined && folder.length > PATH_LENGTH_MAX) return undefined;
   return {
@@ -57,7 +57,7 @@ function objectIn(text: string): JsonObject | undefined {
   }
 }
 
-/** The first that says something. */
+/** The first of these values that is a text and not empty. */
 function textIn(...values: readonly unknown[]): string | undefined {
   return values.find((each): each is string => typeof each === "string" && each !== "");
 }

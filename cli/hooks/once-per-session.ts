@@ -4,13 +4,16 @@ import { join } from "node:path";
 import type { Home } from "../../daemon/home/home.ts";
 import type { World } from "../../shared/world.ts";
 
-/** Two hooks of one occasion are closer than that. A session is hardly compacted so often. */
+/**
+ * Two hooks at one moment come closer together than this, and a session is hardly compacted that
+ * often.
+ */
 const ONE_OCCASION_MS = 10_000;
-/** Nobody resumes a session after that. */
+/** A session is not resumed after this time. */
 const KEPT_MS = 30 * 86_400_000;
 const KEPT_MAX = 500;
 
-/** After these the assistant no longer knows what it was told. */
+/** The events after which an assistant has forgotten what it was told. */
 const FORGETFUL: readonly (string | undefined)[] = ["clear", "compact"];
 
 /** An assistant's session starts, or goes on. */
@@ -20,9 +23,9 @@ export interface SessionMoment {
 }
 
 /**
- * Whether nobody has spoken yet at this moment; from then on somebody has. Cursor and VS Code run
- * Claude Code's hooks besides their own, and what is said twice is paid for twice. A session that
- * was cleared or compacted is told again.
+ * Whether nobody was told anything yet at this moment; from then on somebody was. Cursor and VS
+ * Code run Claude Code's hooks besides their own, and what is said twice is paid for twice. A
+ * session that was cleared or compacted is told again.
  */
 export function isFirst(
   home: Home,

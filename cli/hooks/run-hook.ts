@@ -52,7 +52,7 @@ export async function runHook(env: Environment, event: string, input: string): P
   }
 }
 
-/** What `work` gives, if it does in time and without an error; else nothing. */
+/** The result of `work` if it comes in time and without an error; else nothing. */
 async function inTime(
   deadlineMs: number,
   work: (late: AbortSignal) => Promise<string>,
@@ -62,7 +62,7 @@ async function inTime(
   const done = work(late.signal).then((text) => {
     given = text;
   });
-  // Who runs the hook can do nothing about an error.
+  // An error is dropped, because the assistant that runs the hook can do nothing about it.
   await within(realWorld, deadlineMs, { work: done }).catch(() => undefined);
   late.abort();
   return given;

@@ -6,7 +6,7 @@ import { isFirst } from "./once-per-session.ts";
 import { readByItself } from "./read-by-itself.ts";
 
 const BUDGET_TOKENS = 1900;
-/** Claude Code puts more into a file. */
+/** Claude Code puts a longer text into a file. */
 const LENGTH_MAX = 8000;
 
 /** What a newcomer to the project needs to know; nothing where nothing is known. */
@@ -24,7 +24,7 @@ export async function startSession(
   });
   const { memories, sessions } = data;
   if (memories.length === 0 && sessions === undefined) return "";
-  // What comes too late is not printed, and must not count as told.
+  // An answer that comes too late is not printed, and so must not count as told.
   if (late.aborted) return "";
   if (session !== undefined && !isFirst(env.home, { session, source }, realWorld)) return "";
   const context = `What memsync keeps:\n${text}`.slice(0, LENGTH_MAX).toWellFormed();

@@ -59,7 +59,8 @@ const END_DEADLINE_MS = 1500;
 const ENDING_SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
 /**
- * Released by the operating system, so that whoever waits for the lock waits for the process's end.
+ * Locks that the operating system releases when the process ends. So whoever waits for the lock
+ * waits for the end of the process.
  */
 const heldToTheEnd = new Set<Lock>();
 
@@ -185,7 +186,9 @@ class RunningDaemon {
   }
 }
 
-/** A folder, or a project that is named after it, may have a secret in its name. */
+/**
+ * The log hides secrets, because a folder, or a project named after it, may have one in its name.
+ */
 async function openLog({ log }: Home): Promise<Log> {
   const hide = await secretHider();
   try {

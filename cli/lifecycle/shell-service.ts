@@ -22,8 +22,9 @@ function unusedToken(
 }
 
 /**
- * For a shell that names another service than the daemon uses, or none. The daemon's counts. An
- * installed service has the address in its unit file, so that shells need not name it.
+ * The note for a shell that names another service than the daemon uses, or none. The daemon's
+ * service counts. An installed service has its address in the unit file, so shells need not name
+ * it.
  */
 export function otherService(
   { serviceUrl, variables }: Pick<Environment, "serviceUrl" | "variables">,
@@ -59,7 +60,7 @@ export async function findForgotten(env: Environment): Promise<string | undefine
   return rows[0]?.service;
 }
 
-/** After the start of a daemon: says on standard error what the user hardly intended. */
+/** Says on standard error, after a daemon was started, what the user hardly intended. */
 export function sayOfShell(
   env: Environment,
   status: Pick<DaemonStatus, "service">,

@@ -31,7 +31,7 @@ export interface LiveView {
 
 const TITLE = "memsync is up";
 const KEYS = "Ctrl-C stops it";
-/** On a screen that has no room for all. */
+/** The last line, if the screen has no room for all. */
 const MORE = "more: `memsync status`";
 /** Which file of a project's folder is followed. */
 export const RULE = `followed: the first of ${FOLLOWED_NAMES.join(", ")} that is there`;
@@ -73,11 +73,11 @@ interface Layout {
   readonly left: number;
 }
 
-/** `short`: without what one can do without where the screen has few rows. */
+/** Lays out the screen. `short`: leaves out what can be missed on a screen with few rows. */
 function layOut(view: LiveView, screen: Screen, short: boolean): Layout {
   const { status, standing, notices, now } = view;
   const head = [titleLine(screen, short ? [`${MORE}; ${KEYS}`, MORE, KEYS] : [KEYS])];
-  // Whole, because the command that shows them stands at the end.
+  // The line is shown whole, because its end is the command that shows the conflicts.
   const conflicts = conflictLine(notices)
     .flatMap((line) => wrapped(visible(line), screen.columns - 1, NOTICE_INDENT))
     .map((line) => styled("yellow", cut(line, screen.columns - 1)));
@@ -98,7 +98,7 @@ function layOut(view: LiveView, screen: Screen, short: boolean): Layout {
   return { above, foot, left: screen.rows - above.length - foot.length };
 }
 
-/** `hints`: of which the first is shown that has room. */
+/** The title and the first of the `hints` that has room beside it. */
 function titleLine({ columns }: Screen, hints: readonly string[]): string {
   const left = styled("bold", TITLE);
   const room = columns - 1 - TITLE.length;

@@ -64,7 +64,8 @@ export class LiveTerminal {
   /** Shows these lines, which fit. Writes only lines that have changed. */
   paint(lines: readonly string[]): void {
     if (!this.#isIn) return;
-    // Cleared before it is written: after its last column there is nothing to clear from.
+    // Each line is cleared before it is written: after the last column there is nothing left to
+    // clear.
     const changed = lines.flatMap((line, at) =>
       line === this.#painted[at] ? [] : [`${ESC}${at + 1};1H${CLEAR_LINE}${line}`],
     );
@@ -87,7 +88,7 @@ export class LiveTerminal {
     this.#isIn = false;
     if (process.stdin.isTTY) process.stdin.setRawMode(false);
     try {
-      // At the end of the process, a write that is still queued would be lost.
+      // Written at once, because a queued write would be lost at the end of the process.
       writeSync(STDOUT, LEAVE);
     } catch {
       // The terminal is closed.

@@ -23,10 +23,12 @@ export interface FoundVersion {
 
 type Version = Pick<TextVersion, "text" | "places" | "cut">;
 
-/** Up to this many unknown lines may have come between lines and those before them. */
+/**
+ * At most this many unknown lines may have come between a version's lines and those before them.
+ */
 const NEAR_LINES = 8;
 
-/** This many lines with a word in them are not together a second time by accident. */
+/** This many equal lines with a word in them are the version's, and no accident. */
 const TELLING_LINES = 3;
 
 /**
@@ -47,7 +49,8 @@ export function findVersion(
   const found: FoundVersion["found"][number][] = [];
   const missing: PlacedLines[] = [];
   const starts = version.places.map((place) => findPlace(text, place));
-  // From the last to the first: what is recognised by the lines behind it stands for those before.
+  // From the last run to the first: a run is also recognised by standing directly before one that
+  // is recognised.
   for (let nth = starts.length - 1; nth >= 0; nth--) {
     if (starts[nth] === "out") starts[nth] = findAhead(text, version.places, { nth, starts });
   }
@@ -63,15 +66,15 @@ export function findVersion(
   return { found, missing };
 }
 
-/** What finds a version of a conflict of this kind, as `findVersion` does. */
+/** The function that finds a version of a conflict of this kind; see `findVersion`. */
 export function finderFor(kind: TextConflictKind): typeof findVersion {
   return kind === "set-aside" ? findAside : findVersion;
 }
 
 /**
- * As `findVersion`, for lines that git set aside. What it put in their place never stood in the
- * document, and is no reason to take what was typed above them for that: lines of which there is
- * one near their place are those.
+ * Finds the lines of a version that git set aside. What git put in their place never stood in the
+ * document, so what a person typed above them is not taken for it: equal lines near their place are
+ * the version's if there is just one of each.
  */
 function findAside(content: string, version: Version, other: Version): FoundVersion | undefined {
   const known = findVersion(content, version, other);
@@ -88,8 +91,8 @@ function findAside(content: string, version: Version, other: Version): FoundVers
 }
 
 /**
- * Lines that are not where they were, and directly behind which the version's next lines were
- * recognised: both were moved together.
+ * Finds lines that are not where they were, if the version's next lines were recognised directly
+ * behind them: both were moved together.
  */
 function findAhead(
   { lines }: Text,
@@ -133,12 +136,12 @@ function findPlace(text: Text, place: PlacedLines): number | "out" | undefined {
     return more.length === 0 && isWhole && fit !== "near" ? first.at : undefined;
   }
   const shown = wanted.filter((line) => line.trim() !== "");
-  // A fence is no part of just one block.
+  // A line such as a fence may be of any block, so it counts only if the version has no others.
   const said = shown.some(isTelling) ? shown.filter(isTelling) : shown;
   if (ends.length === 0) {
     return said.some((line) => text.lines.includes(line)) ? undefined : "out";
   }
-  // If a part of it is there, it was changed: it is neither in the text nor out of it.
+  // If a part of it is there, the version was changed: it is neither in the text nor out of it.
   const around = ends.flatMap((end) => regionFrom(text, place, { end, n: wanted.length }));
   return said.some((line) => around.includes(line)) ? undefined : "out";
 }
@@ -175,7 +178,10 @@ function fitOf(
   return isKnown && next === ahead ? "between" : "near";
 }
 
-/** An equal line followed it. Once one of the two is gone, nobody knows which. */
+/**
+ * Whether an equal line followed the version. Once one of the two is gone, nobody knows which one
+ * it was.
+ */
 function isTwin({ ahead, text }: PlacedLines): boolean {
   return plainLines(text).includes(plainLines(ahead ?? "")[0] ?? "\0");
 }

@@ -42,13 +42,13 @@ export interface MemoryConflict {
   readonly losing: LosingVersion;
 }
 
-/** A memory that somebody deleted, and that stands, for another one had written it meanwhile. */
+/** A memory that one machine deleted while another one wrote it. It stands. */
 export interface DeletionConflict {
   readonly kind: "deletion";
   readonly id: string;
   readonly document: LocalDocument;
   readonly deletion: UndoneDeletion;
-  /** Other places that have a memory of this key: one that was moved is in two. */
+  /** Other places with a memory of this key. A memory that was moved may be in two places. */
   readonly others: readonly string[];
 }
 
@@ -59,7 +59,10 @@ export interface MoveConflict {
   /** The document that it left. */
   readonly document: LocalDocument;
   readonly moved: MovedMemory;
-  /** Deletions that somebody made who chose otherwise: the same question, settled with it. */
+  /**
+   * Deletions by which the machines answered the same question differently; they are settled with
+   * it.
+   */
   readonly covered: readonly DeletionConflict[];
 }
 
@@ -118,7 +121,10 @@ export async function listConflicts(
   return withoutChoices(found).sort((one, other) => conflictTime(other) - conflictTime(one));
 }
 
-/** Leaves out deletions that only say that a question about a move was answered in two ways. */
+/**
+ * Leaves out deletions that only show that two machines answered the question of a move
+ * differently.
+ */
 function withoutChoices(found: readonly LocalConflict[]): LocalConflict[] {
   const deletions = found.filter((each) => each.kind === "deletion");
   const covered = new Set<LocalConflict>();
@@ -136,8 +142,8 @@ function withoutChoices(found: readonly LocalConflict[]): LocalConflict[] {
 }
 
 /**
- * When the losing value was written, the memory was deleted or moved, or two versions of a place
- * met.
+ * When the conflict came about: the losing value was written, the memory was deleted or moved, or
+ * the two versions met.
  */
 export function conflictTime(conflict: LocalConflict): number {
   if (conflict.kind === "move") return Math.max(...conflict.moved.outcomes.map(({ at }) => at));
@@ -176,9 +182,7 @@ async function otherPlaces(
   return beside.filter(({ id }) => having.has(id)).map(({ title }) => title);
 }
 
-/**
- * `what`: the losing value, or all that is contested. What is shown under an id so never changes.
- */
+/** An id made of what is contested (`what`), so that what is shown under an id never changes. */
 function memoryConflictId(
   document: string,
   key: string,
@@ -224,7 +228,7 @@ export function placedVersions(
   const inPart = versions.map((version, at) => {
     const other = versions[1 - at] ?? version;
     if (version.text === "") return false;
-    // Of these any line that is left is enough to be asked about.
+    // Of a version of these kinds any line that is left is enough to be asked about.
     if (standing[at]) return KEPT_KINDS.includes(kind) && !holdsEachLine(content, version.text);
     return isGoneFromPlaces(content, version, other) === false;
   });
@@ -238,7 +242,7 @@ export function placedVersions(
   });
 }
 
-/** Decided by its place where that is recognised, else by its lines. */
+/** Whether a version stands, by its place if that is recognised, else by its lines. */
 function isStandingIn(
   kind: TextConflictKind,
   content: string,

@@ -101,7 +101,7 @@ export async function textHistory(source: HistorySource): Promise<Version[]> {
   return withSaves(versions, await savedTexts(db, document.id), await listSaves(db, document.id));
 }
 
-/** A version that is listed now and gone as soon as a daemon runs would be no history. */
+/** Leaves out writes that the daemon will hold: they would be listed now, and gone once it runs. */
 function lasting(waiting: readonly WaitingWrite[], machine: string): Waiting[] {
   return waiting.flatMap(({ value, writtenAt, isToBeHeld }) => {
     return isToBeHeld ? [] : [{ value, writtenAt, machine }];

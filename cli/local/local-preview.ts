@@ -49,7 +49,7 @@ export interface DocumentPreview {
   readonly service: string | undefined;
   /** Who can read it there, if it is `global`; null: nobody else. */
   readonly audience: AudienceView | null;
-  /** The service has answered about it before. */
+  /** Whether the service has answered about the document before. */
   readonly contacted: boolean;
   /** Undefined where sent and unsent changes can no longer be told apart. */
   readonly changes:
@@ -121,7 +121,7 @@ async function previewOne(
   const { ackedSeq } = position;
   const words = { ackedSeq, words: ALL_LAST_WORDS };
   const untilSeq = isLinked || isNew ? undefined : await lastWordsSeq(db, id, words);
-  // A project without a link sends its last words, and nothing that came after them.
+  // Of a project without a link only the last words are sent, and nothing that came after them.
   const isPart = untilSeq !== undefined;
   const said = isPart ? await knownDocument(db, id, untilSeq) : undefined;
   const stored = isNew ? NO_CONTENT : documentContent(said ?? (await loadLocalDocument(db, id)));

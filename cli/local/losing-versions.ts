@@ -58,14 +58,14 @@ export interface UndoneDeletion {
   readonly winner: WrittenValue;
   /** All values of the memory. */
   readonly entries: readonly EntryId[];
-  /** All that says that it was deleted. */
+  /** All entries that say that it was deleted. */
   readonly deletions: readonly EntryId[];
 }
 
-/** What writes have left in a document that had not seen each other. */
+/** What is contested in a document because writes had not seen each other. */
 export interface Contested {
   readonly losing: readonly LosingVersion[];
-  /** Of each memory the latest. */
+  /** The latest deletion of each memory. */
   readonly deletions: readonly UndoneDeletion[];
 }
 

@@ -21,20 +21,20 @@ export interface StandingMove {
   readonly winner: WrittenValue;
   /** The entries that have this value. */
   readonly winning: readonly EntryId[];
-  /** All entries of the memory there, and all that says that it was deleted. */
+  /** All entries of the memory there, and all entries that say that it was deleted. */
   readonly all: readonly EntryId[];
-  /** What says that it was deleted there. */
+  /** The entries that say that it was deleted there. */
   readonly deletions: readonly ToldDeletion[];
 }
 
-/** What says that a memory was deleted, with when and where that was. */
+/** An entry that says that a memory was deleted, with when and where that was. */
 interface ToldDeletion {
   readonly id: EntryId;
   readonly at: number;
   readonly machine: string | undefined;
 }
 
-/** What became of a memory by one machine, while another one did something else with it. */
+/** What one machine did with a memory while another one did something else. */
 export interface MemoryOutcome {
   /** When it was moved or deleted, in milliseconds since the Unix epoch. */
   readonly at: number;
@@ -47,18 +47,18 @@ export interface MemoryOutcome {
 /** A memory that was moved, and that stands there, while another machine moved or deleted it. */
 export interface MovedMemory {
   readonly key: string;
-  /** At least two. Where it stands comes first. */
+  /** At least two outcomes. The ones with a value come first. */
   readonly outcomes: readonly MemoryOutcome[];
   /** All that says in the place that it left that it was moved or deleted. */
   readonly deletions: readonly EntryId[];
   /**
-   * What says in the places where it stands that it was deleted there, by who chose another of
-   * these outcomes. The same question, so it is settled with this one.
+   * The entries, in the places where it stands, by which somebody chose another of these outcomes.
+   * It is the same question, so they are settled with it.
    */
   readonly choices: readonly EntryId[];
 }
 
-/** A place that a memory left: what tells of that, and the moves that led there. */
+/** A place that a memory left, the entries that say so, and the moves that led there. */
 interface Left {
   readonly document: ReplicaDocument;
   readonly told: readonly Entry[];
@@ -78,9 +78,9 @@ export class MoveFinder {
   }
 
   /**
-   * The memories that left a document in two ways at once. The documents come apart and in any
-   * order, so this is asked anew of what is there. Where a value stands, too, the deletion is a
-   * conflict already. None that the inbox has settled.
+   * Lists memories that left a document in two ways at once, unless the inbox has settled it.
+   * Documents arrive one by one and in any order, so this is worked out anew each time. If a value
+   * stands, too, its deletion is a conflict of its own already.
    */
   async list({ id, name, account }: LocalDocument): Promise<readonly MovedMemory[]> {
     const keys = await keysInDispute(this.#db, id);
@@ -102,7 +102,7 @@ export class MoveFinder {
     return found;
   }
 
-  /** Of a place of which nothing is known yet, there is none. */
+  /** The outcomes in a place; none in one of which nothing has arrived yet. */
   async #outcomes({ document, told, followed }: Left, key: string): Promise<MemoryOutcome[]> {
     const found: MemoryOutcome[] = [];
     for (const deletion of told) {
@@ -114,7 +114,10 @@ export class MoveFinder {
     return found;
   }
 
-  /** Whoever moved it on, or deleted it there, had seen it there. No circle is followed. */
+  /**
+   * Follows a memory that was moved on, or deleted where it had gone: that machine had seen it
+   * there. Stops at a circle.
+   */
   async #follow(
     {
       key,
@@ -177,7 +180,10 @@ function standingIn(
   };
 }
 
-/** Whoever chooses an outcome deletes the memory from the other places at the same moment. */
+/**
+ * The deletions by which a choice was made: it deletes the memory from all other places at the same
+ * moment.
+ */
 function choicesAmong(outcomes: readonly MemoryOutcome[]): EntryId[] {
   return outcomes.flatMap(({ standing }) => {
     const others = outcomes.filter((each) => each.standing?.document.id !== standing?.document.id);

@@ -74,7 +74,7 @@ export async function previewSources(env: Surroundings, db: Db): Promise<SourceP
   return told.filter((each, at) => told.findIndex((other) => isSameSource(each, other)) === at);
 }
 
-/** Of a deleted project nothing is read, so nothing of it is about to be sent. */
+/** Nothing of a deleted project is read, so nothing is about to be sent. */
 async function asOfDeleted(db: Db, source: SourcePreview): Promise<SourcePreview> {
   const isRead = source.state === "new" || source.state === "sent";
   const deletion = isRead ? await readDeletion(db, source.document) : undefined;
@@ -115,7 +115,7 @@ async function instructionFile(db: Db, link: Link): Promise<SourcePreview[]> {
   return notNow ? is("left-alone", notNow) : is("new");
 }
 
-/** Why git has the file not read as it is now. */
+/** Why the file is not read as it is now, because of git. */
 function whyNotRead(standing: FileStanding): Reason | undefined {
   const by = { standing, tree: TREE_MADE };
   if (standing.kind === "unknown") return whyUnfollowed("leave-unknown", by);
@@ -224,7 +224,7 @@ async function personalFiles(db: Db): Promise<SourcePreview[]> {
   return (await Promise.all(files.map((file) => personalFile(db, file)))).flat();
 }
 
-/** Nothing where the block is missing: nothing of it would be sent. */
+/** The preview of one file; none without a block, of which nothing would be sent. */
 async function personalFile(db: Db, file: PersonalFile): Promise<SourcePreview[]> {
   const { path, assistant, shown, asked } = file;
   const document = `user/${LOCAL_USER}`;

@@ -49,7 +49,7 @@ async function isOf(db: Db, write: InboxWrite, account: AccountId): Promise<bool
   return ((await findBinding(db, project)) ?? account) === account;
 }
 
-/** How much more of each kind a document has after these writes; negative for less. */
+/** How many more of each kind a document has after these writes; negative if it has fewer. */
 async function growthBy(db: Db, documentId: number | undefined, writes: readonly InboxWrite[]) {
   const stored = await storedValues(db, documentId);
   const [before, after] = [sizeOf(stored), sizeOf(laidOver(stored, writes))];

@@ -65,7 +65,7 @@ export async function forget(
     throw refusalIn(scope, none, nearWords(key, keys));
   }
   const { leftHeld } = written;
-  // Of a held one the history has at most what was there before it.
+  // The history never has a held value, only what was there before it.
   const kept = await withLocal(env, async (db) => {
     if (!db || !leftHeld) return revisionName(memory.value);
     const machine = readMachineName(env.home);

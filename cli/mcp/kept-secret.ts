@@ -20,8 +20,9 @@ function mayBeSecret({ held, heldCode, in_inbox: waits }: LocalMemory): boolean 
 }
 
 /**
- * The keys that a tool may name beside the one that it was asked about. One with a secret in it is
- * not among them: that it is near to a guess would tell it, letter by letter.
+ * The keys that a tool may name besides the one that it was asked about. Keys with a secret in them
+ * are left out: an assistant could find the secret letter by letter, by guesses that are called
+ * similar.
  */
 export async function namedKeys(memories: readonly LocalMemory[]): Promise<string[]> {
   const { secretHider } = await import("../../daemon/held/secret-scan.ts");
@@ -41,8 +42,8 @@ export async function whyLikeSecret(
 }
 
 /**
- * What a search of an assistant's looks through: of what it is not shown the key alone. An answer
- * to a guess would tell it, word by word.
+ * The text that an assistant's search looks through. For a value that is not shown it is the key
+ * alone: otherwise the secret could be guessed word by word.
  */
 export async function searchedOf(db: Db, memory: LocalMemory): Promise<IndexedText> {
   const { withoutSecrets } = await import("../../daemon/held/searched-text.ts");
@@ -50,7 +51,7 @@ export async function searchedOf(db: Db, memory: LocalMemory): Promise<IndexedTe
   return (await whySecret(db, memory)) === undefined ? searched : { ...searched, value: "" };
 }
 
-/** In the place of such a value. */
+/** The text that stands in place of such a value. */
 export function withheldText(why: string): string {
   return `(not shown: it ${why}, and stays on this machine; its user sees it by \`memsync get\`)`;
 }

@@ -13,7 +13,7 @@ export interface MemoryStatusRequest {
   readonly project?: string | undefined;
 }
 
-/** How the home stands, as far as an assistant can make use of it. */
+/** How the home stands, as far as that is of use to an assistant. */
 interface Standing {
   readonly daemon: "running" | "none";
   /** Writes that are saved here and nowhere else yet. */

@@ -14,16 +14,16 @@ interface Meant {
 }
 
 /**
- * Refuses what would change the personal text. A memory is a note, but that text is what all
- * assistants do on all machines; an assistant may have read what it saves on a web page. Nothing
- * waits to be agreed to either: what a person has not asked for would wait among what is theirs.
+ * Refuses what would change the personal text. A memory is only a note, while all assistants on all
+ * machines follow that text, and an assistant may have read what it saves on a web page. It is not
+ * kept for agreement either: then a person would find there what nobody asked for.
  */
 export async function refuseInstructions(
   db: Kysely<DaemonTables> | undefined,
   { scope, place, memories }: Meant,
 ): Promise<void> {
   const isText = await personalMemories(db, place);
-  // Under a key that looks the same, a person who lists them would take it for the text.
+  // A person who lists memories would take a key that looks the same for the text.
   const looksSo = ({ key }: { readonly key: string }) =>
     place.layer === "user" && lettersOf(key) === lettersOf(PERSONAL_KEY);
   const isPersonal = (memory: { readonly key: string; readonly value: string }) =>

@@ -30,7 +30,7 @@ export type ProjectScope =
       readonly name: string;
       readonly why: string;
     }
-  /** None: to read, the personal layers are left; to write, somebody has to say. */
+  /** No project was found: a read has the personal layers left, and a write has to name one. */
   | {
       readonly kind: "none";
       readonly why: string;
@@ -101,7 +101,7 @@ async function scopeOfFolder(
   }
 }
 
-/** How a folder comes to a project that it is not in. */
+/** How the project was found, if the folder itself is in none. */
 function byWay({ by, dir }: MeantProject): string {
   if (by === "origin") return `, a clone of the repository of ${dir}`;
   return by === "repository" ? `, in the same repository as ${dir}` : "";

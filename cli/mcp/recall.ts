@@ -32,7 +32,7 @@ export interface RecallRequest {
   readonly budget_tokens?: number | undefined;
   /** False: without the outline of the instructions, which an assistant reads by itself. */
   readonly outline?: boolean | undefined;
-  /** What of all memories the assistant has in files of its own, and is told behind the others. */
+  /** Whether the assistant has a memory in its own files; it is told behind the others. */
   readonly isKnown?: (db: Db) => Promise<(found: FoundMemory) => boolean>;
 }
 
@@ -105,7 +105,7 @@ export async function recall(
   });
 }
 
-/** What is left to say. */
+/** How many characters are left for the answer. */
 class Budget {
   #left: number;
 

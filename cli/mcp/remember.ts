@@ -39,7 +39,7 @@ export interface RememberRequest {
 const FIRST_LINE_MAX = 160;
 const SIMILAR_MAX = 5;
 
-/** Another revision is current than the one that was asked for. Nothing was written. */
+/** Thrown if another revision is current than the one that was asked for. Nothing was written. */
 class OtherRevision extends Error {
   readonly current: LocalMemory | undefined;
 
@@ -72,7 +72,7 @@ export async function remember(
   const { before } = target;
   if (wanted !== undefined && wanted !== revisionOf(before)) return inConflict(target, key, before);
   const status = before?.value === value ? "unchanged" : "saved";
-  // What was said before is said again: it holds, and is as old as that.
+  // It was said before on the same day, so there is nothing to write.
   if (status === "unchanged" && before && daysOld(Date.parse(before.updated_at)) === 0) {
     return await asSaved(env, target, { key, status });
   }
@@ -174,7 +174,7 @@ async function asSaved(
   };
 }
 
-/** Said as a success, so that it is not tried again in other words. */
+/** Told as a success, so that the assistant does not try again in other words. */
 function heldSentence(key: string, why: string): string {
   return (
     `held: ${key} is saved on this machine and is not sent to others, because it ${why}. ` +

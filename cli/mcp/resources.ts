@@ -44,7 +44,7 @@ export async function memoryResources(
   const { data } = await recall(env, option, { limit: LISTED_MAX, budget_tokens: LIST_TOKENS });
   return (
     data.memories
-      // By a key that hides its secret nobody could read it.
+      // A memory whose key hides a secret could not be read by that key.
       .filter(({ key, project }) => project === undefined && !key.includes(HIDDEN))
       .map(({ key, layer }) => {
         const uri = `memsync://memory/${layer}/${encodeURIComponent(key)}`;

@@ -75,8 +75,8 @@ async function tellIfUnknown(env: Environment, option: string): Promise<void> {
 }
 
 /**
- * One call after another. Each opens the home's database, and SQLite has a writer that waits for
- * another one wait without letting go of the thread, which that one needs as well.
+ * Runs one call after another. Each opens the home's database, and a writer in SQLite that waits
+ * for another one blocks the thread that the other one needs.
  */
 class CallQueue {
   #last: Promise<unknown> = Promise.resolve();

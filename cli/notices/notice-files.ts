@@ -16,7 +16,7 @@ import type { Notice, Notices } from "./notice.ts";
 /** Suffix of the file that says that a notice was shown. */
 const SEEN = ".seen";
 const PART = ".part";
-/** In such a file: a command was quicker than the daemon, whose log does not have it yet. */
+/** The content of such a file while the daemon has not logged the notice: a command was quicker. */
 const UNLOGGED = "unlogged";
 
 /**
