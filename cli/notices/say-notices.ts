@@ -31,7 +31,7 @@ export function sayNotices({ home }: Environment, args: readonly string[]): void
   for (const line of noticeLines(readUnseen(home))) sayAside(line);
 }
 
-/** One line for the conflicts, one for held writes, and one for joined projects. */
+/** A line for the conflicts, one for held writes, and one for joined projects. */
 function noticeLines(notices: readonly Notice[]): string[] {
   const held = notices.filter(({ kind }) => kind === "held");
   return [
@@ -65,7 +65,10 @@ export function conflictLine(
   return [`${counted}, ${named(conflicts)}: \`memsync conflicts\` ${shows}`];
 }
 
-/** The same thing several times is named once, with its number. */
+/**
+ * The names of what the notices are about. What occurs several times is named once, with its
+ * number.
+ */
 function named(notices: readonly Notice[]): string {
   const counts = new Map<string, number>();
   for (const { where, what } of notices) {

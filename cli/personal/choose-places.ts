@@ -11,7 +11,7 @@ export function personalPlacesOf({
   return personalPlaces({ userFolder: homedir(), platform: process.platform, variables });
 }
 
-/** Those that are named. Throws `UsageError` for what is none. */
+/** The places of these names. Throws `UsageError` for a name that is none. */
 export function namedPlaces(
   places: readonly PersonalPlace[],
   names: readonly string[],
@@ -22,7 +22,7 @@ export function namedPlaces(
   throw new UsageError(`'${unknown}' is no assistant with such a file: ${known}`);
 }
 
-/** What is to be turned on, and what is left out, with why. */
+/** The places to turn on, and those that are left out, each with the reason. */
 export interface ChosenPlaces {
   readonly chosen: readonly PersonalPlace[];
   readonly left: readonly { readonly place: PersonalPlace; readonly why: string }[];

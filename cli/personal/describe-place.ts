@@ -40,7 +40,10 @@ export async function whatIsDone(
   return [...link, done, ...remarks].join("; ");
 }
 
-/** Others may have written what stands there, so nobody takes it for one's own. */
+/**
+ * What is said of a block that is there already: others may have written it, so it is not taken for
+ * the user's own.
+ */
 function blockAlready(
   text: string,
   { adopt, isOn }: { readonly adopt: boolean; readonly isOn: boolean },

@@ -20,7 +20,7 @@ export async function projectFileAt(
   return await findProjectFile(files, (await readPersonalFile(path)).path);
 }
 
-/** Without the places whose files projects have: others see and write these. */
+/** The places without those whose file belongs to a project, because others see and write that. */
 export async function leaveProjects(
   env: Environment,
   { chosen, left }: ChosenPlaces,

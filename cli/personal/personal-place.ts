@@ -22,7 +22,10 @@ export interface PersonalPlace {
   readonly path: string;
   /** What the file begins with if it is made. */
   readonly header: string;
-  /** Where it has the text from already, if that file has it; and why it gets no other. */
+  /**
+   * Another file in which the assistant reads the text already, and why it then gets no file of its
+   * own.
+   */
   readonly covered?: { readonly by: string; readonly why: string; readonly isHidden: boolean };
   /** What keeps the assistant from reading the file. */
   readonly remark?: string;
@@ -56,14 +59,14 @@ export function personalPlaces(around: Surroundings): readonly PersonalPlace[] {
   ];
 }
 
-/** Codex reads the other one alone if it has any text. */
+/** The place of Codex's other file, if that has any text: Codex then reads no other. */
 function withOverride(codex: PersonalPlace): PersonalPlace {
   const path = codex.path.replace(/AGENTS\.md$/, "AGENTS.override.md");
   const hasText = existsSync(path) && lstatSync(path).size > 0;
   return hasText ? { ...codex, remark: "Codex reads AGENTS.override.md instead" } : codex;
 }
 
-/** Its settings may name another file, or several. */
+/** The name of Gemini's file, of which its settings may name another, or several. */
 function geminiName(around: Surroundings): string {
   const gemini = assistantsFor(around).find(({ id }) => id === "gemini");
   const file = gemini?.files[0];
@@ -77,7 +80,7 @@ function geminiName(around: Surroundings): string {
 
 const GEMINI_NAME = "GEMINI.md";
 
-/** Without a file of its own it reads Claude Code's, all of it. One of its own would hide that. */
+/** OpenCode reads all of Claude Code's file unless it has one of its own, which would hide that. */
 function openCode(
   place: PersonalPlace,
   claude: string,

@@ -8,7 +8,7 @@ const NAMING: readonly (string | undefined)[] = ["get", "rm"];
 interface Call {
   readonly args: readonly string[];
   readonly rawArguments: RawArguments;
-  /** npm decodes the arguments itself, and hands on what came of it. */
+  /** npm decodes the arguments itself, so the system has only what came of that. */
   readonly isByNpm: boolean;
 }
 

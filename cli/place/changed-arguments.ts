@@ -26,7 +26,7 @@ export function rawArguments(): Uint8Array | undefined {
   }
 }
 
-/** What is said of arguments that were changed for certain. */
+/** The sentence for arguments that were certainly changed. */
 export const CHANGED_ARGUMENT = "an argument is not UTF-8, and would be changed; nothing is saved";
 
 function isUtf8(bytes: Uint8Array): boolean {

@@ -1,7 +1,9 @@
 import type { Argument, Command, Option } from "commander";
 import { UsageError } from "../screen/errors.ts";
 
-/** Of each command the arguments that may be empty, or of which it says itself what to give. */
+/**
+ * For each command, the arguments that may be empty, or about which it says itself what to give.
+ */
 const taken = new WeakMap<Command, readonly string[]>();
 
 /**

@@ -1,8 +1,9 @@
 import { type ChildProcess, spawn } from "node:child_process";
 
 /**
- * It reads a line that comes when all is over. The end of its input without one means that whoever
- * held the other end was killed. Signals that come to all of a terminal don't concern it.
+ * A shell that reads a line, which comes when all is over. If its input ends without one, the
+ * process at the other end was killed. It ignores signals that a terminal sends to all of its
+ * processes.
  */
 const WATCH = `trap '' INT TERM HUP QUIT; read -r over || kill -TERM "$0"`;
 

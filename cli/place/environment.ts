@@ -9,7 +9,10 @@ export interface Environment {
   /** Address of the configured service, without `/v1` or `/api`; undefined: the embedded one. */
   readonly serviceUrl: string | undefined;
   readonly serviceToken: string | undefined;
-  /** Where the launcher that started this process tells of its end, if there is one. */
+  /**
+   * The descriptor of the pipe by which the end of the launcher is known, if one started this
+   * process.
+   */
   readonly launcherPipe?: number | undefined;
   /** All variables, for the few commands that need others. */
   readonly variables: Readonly<Record<string, string | undefined>>;
@@ -34,7 +37,7 @@ function folderOf(env: Readonly<Record<string, string | undefined>>): string {
   return (isOwnScript && env.INIT_CWD) || currentFolder(env);
 }
 
-/** A folder that was deleted has only the name left that the shell knew. */
+/** The current folder. If it was deleted, only the name is left by which the shell knew it. */
 function currentFolder({ PWD }: Readonly<Record<string, string | undefined>>): string {
   try {
     return process.cwd();

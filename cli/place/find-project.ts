@@ -18,7 +18,10 @@ import { renamedShown } from "../screen/renamed-folder-shown.ts";
 import type { Environment } from "./environment.ts";
 import { assertKnownProject } from "./known-projects.ts";
 
-/** The folder is in some project, and its missing repository alone says which. */
+/**
+ * Thrown in a folder of some project if only its repository, which is missing, could tell which
+ * one.
+ */
 export class LostFolder extends CommandFailed {}
 
 /** The project that was found, and by which linked folder; that of an id is by none. */
@@ -59,7 +62,8 @@ export async function findMeant(
   const folder = await realPathOf(resolve(dir, named ?? "."));
   const links = db ? await listLinks(db) : [];
   const found = db && (await findLinkAbove(db, links, folder));
-  // A mistyped folder must not stand for the project around it. A linked folder may be missing.
+  // A mistyped folder must not count as a part of the project around it. A linked folder may be
+  // missing.
   if (named !== undefined && !existsSync(folder) && (!found || existsSync(found.dir))) {
     const { findByName } = await import("./project-names.ts");
     return { project: await findByName(db, named, folder) };
@@ -69,7 +73,8 @@ export async function findMeant(
     const { link } = found;
     const below = links.filter(({ dir }) => dir.startsWith(`${found.dir}/`));
     const renamed = await findRenamedTo(createGit(), below, folder);
-    // What is written here belongs to that one, and what is read was not written by it.
+    // What is written here belongs to the linked folder's project, and what would be read was not
+    // written by that.
     if (renamed) throw new CommandFailed(renamedShown(renamed));
     if (!(await isInRepositoryBelow(found.dir, folder))) {
       return { project: link.projectId, dir: found.dir, by: "folder" };
@@ -83,7 +88,7 @@ export async function findMeant(
   const renamed = await findRenamedTo(createGit(), links, folder);
   if (renamed) throw new CommandFailed(renamedShown(renamed));
   const linking = `${folder} is not linked: run \`memsync up\` or \`memsync link\` there`;
-  // Who has named one has an option, or an argument, for another.
+  // A command in which a project was named has an option or an argument for another one.
   throw new CommandFailed(
     named === undefined
       ? `${linking}, or say --project`

@@ -56,7 +56,7 @@ export async function noDaemon(env: Environment, unread?: unknown): Promise<Comm
       code: NO_ANSWER[why].code,
     });
   } catch (thrown) {
-    // No daemon starts on such a home, or mends it, as this says.
+    // No daemon starts on such a home, or repairs it, and the failure says so.
     return new CommandFailed(`${NO_ANSWER[why].said}; ${homeFailure(thrown, env.home.dir)}`, {
       code: NO_ANSWER[why].code,
     });
@@ -64,8 +64,8 @@ export async function noDaemon(env: Environment, unread?: unknown): Promise<Comm
 }
 
 /**
- * The daemon that is being started or replaced just now, once it answers; undefined after the
- * deadline, or where none is. Waits for one that is ending, too, for another may follow it.
+ * The daemon that is just being started or replaced, once it answers; undefined after the deadline,
+ * or if none is. Also waits for a daemon that is ending, since another one may follow it.
  */
 export async function findStarting(
   home: Home,
@@ -78,7 +78,7 @@ export async function findStarting(
     const found = await findDaemon(home);
     if (found || realWorld.monotonic() > deadline) return found;
     const why = isTurn ? "turn" : await whyNoDaemon(home);
-    // A daemon that has its socket still and is silent will not answer.
+    // A silent daemon that still has its socket will not answer.
     if (why === "none" || (why === "silent" && existsSync(home.socket))) return undefined;
     await delay(realWorld, POLL_MS);
   }
@@ -86,7 +86,7 @@ export async function findStarting(
 
 const POLL_MS = 50;
 
-/** What a command says that needs a daemon and finds none. */
+/** What a command that needs a daemon says if there is none. */
 const NO_ANSWER = {
   none: {
     code: "no-daemon",

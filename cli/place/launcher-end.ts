@@ -1,11 +1,17 @@
 import { createReadStream } from "node:fs";
 
-/** In it the launcher says at which descriptor the pipe is whose other end it holds. */
+/**
+ * The variable by which the launcher names the descriptor of a pipe. The launcher holds the other
+ * end.
+ */
 export const LAUNCHER_VARIABLE = "MEMSYNC_LAUNCHER_PIPE";
 
 const PIPE = 3;
 
-/** Takes the variable away: what is started from here has another starter, and no such pipe. */
+/**
+ * Reads the variable and removes it: programs that are started from here have another starter, and
+ * no such pipe.
+ */
 export function takeLauncherPipe(env: Record<string, string | undefined>): number | undefined {
   const isThere = env[LAUNCHER_VARIABLE] === String(PIPE);
   delete env[LAUNCHER_VARIABLE];

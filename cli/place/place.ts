@@ -104,7 +104,8 @@ export async function placesToRead(
       places.push(await targetOf(env, db, { ...options, layer }));
     } catch (thrown) {
       if (isNamed || layer !== "project" || !(thrown instanceof CommandFailed)) throw thrown;
-      // Its project may have what would be read in place of what `user` and `global` have.
+      // The project might have a value in place of the one in `user` or `global`, so these alone
+      // would mislead.
       if (thrown instanceof LostFolder) throw thrown;
       unlinked = thrown;
     }
@@ -150,7 +151,7 @@ export async function withLocal<Result>(
   work: (db: Kysely<DaemonTables> | undefined) => Promise<Result>,
 ): Promise<Result> {
   const { home } = env;
-  // A home without write permission can be read, too, and nobody exchanges its files.
+  // A home that can't be written can be read, too: nobody replaces its files then.
   const gate = existsSync(home.database) ? passGate(home.gate, "shared") : undefined;
   const passed = await gate?.catch(() => undefined);
   try {

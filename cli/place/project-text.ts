@@ -23,9 +23,9 @@ import { withLocal } from "./place.ts";
 /** A followed file and its linked folder. */
 export interface TextFile {
   readonly dir: string;
-  /** Absolute. Of a link that leads nowhere yet it is the target. */
+  /** The absolute path; for a link that leads nowhere yet, its target. */
   readonly file: string;
-  /** Why it is neither read nor written, whatever is there. */
+  /** Why the file is neither read nor written, whatever is in it. */
   readonly refused?: Reason | undefined;
 }
 
@@ -37,9 +37,9 @@ export interface ProjectText {
   readonly current: Version | undefined;
   /** The last row of the document's log that the current version includes, if that is known. */
   readonly seenSeq: number | undefined;
-  /** That of the current folder; those of all folders if a project was named. */
+  /** The file of the current folder; those of all folders if a project was named. */
   readonly files: readonly TextFile[];
-  /** Those that have the same text besides; see `link --also`. */
+  /** The further files that have the same text; see `link --also`. */
   readonly also: readonly TextFile[];
 }
 

@@ -61,6 +61,6 @@ function whatOf({ text, memories, deleted = 0, key }: Transfer): string {
     ...(kept > 0 ? [named ?? count(kept, "memory", "memories")] : []),
     ...(deleted > 0 ? [`${named ?? count(deleted, "memory", "memories")} deleted`] : []),
   ];
-  // Changes from before this daemon started, or what merges recorded.
+  // Nothing is named for changes from before this daemon started, and for what merges recorded.
   return what.length > 0 ? what.join(", ") : "other changes";
 }

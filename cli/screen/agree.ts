@@ -3,7 +3,7 @@ import { CommandFailed } from "./errors.ts";
 
 /**
  * Asks for a yes before what can't be undone; `--yes` answers in advance. Throws without a yes,
- * also where there is nobody to ask. `undone`: what is to be said then.
+ * also if there is nobody to ask. `undone`: what the failure says then.
  */
 export async function agreeTo(
   question: string,

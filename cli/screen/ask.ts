@@ -12,7 +12,7 @@ export function isTerminal(): boolean {
   return process.stdin.isTTY === true && process.stderr.isTTY === true;
 }
 
-/** Somebody answered a question with Ctrl-C. */
+/** Thrown if a question was answered with Ctrl-C. */
 export class Interrupted extends CommandFailed {
   constructor() {
     super("interrupted");
@@ -52,7 +52,7 @@ export function isYes(answer: string): boolean {
 /** Asks for a line that is not shown while it is typed or pasted. */
 export async function askSecret(question: string): Promise<string> {
   const { stdin, stderr } = process;
-  // First: whoever types or pastes as soon as it asks shows nothing.
+  // Comes before the question: what is typed or pasted at once must not be shown either.
   stdin.setRawMode(true);
   try {
     stderr.write(visible(question));

@@ -3,7 +3,7 @@ import { nearWords } from "../../shared/near-words.ts";
 /** At most this many words of equal distance are named. */
 const NAMED_MAX = 3;
 
-/** Fewer letters are the beginning of many words. */
+/** A shorter word is the beginning of too many words. */
 const BEGINNING_LENGTH_MIN = 3;
 
 /** `: did you mean "build"?` if one of `known` resembles `word`, or begins with it; else "". */

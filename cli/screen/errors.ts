@@ -31,7 +31,7 @@ export class CommandEnded extends Error {
 
   constructor(
     readonly status: number,
-    /** What is said, if anything is. */
+    /** The sentence to print, if there is one. */
     readonly sentence?: string,
   ) {
     super(sentence ?? `ended with ${status}`);

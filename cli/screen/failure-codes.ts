@@ -29,7 +29,7 @@ export const FAILURES = {
 /** A code of the registry. */
 export type FailureCode = keyof typeof FAILURES;
 
-/** What a service's, or the daemon's, refusal is for a command. */
+/** The code of a command's failure, for each code of a refusal by a service or the daemon. */
 export const FAILURE_OF: Readonly<Record<ErrorCode, FailureCode>> = {
   invalid_request: "invalid-request",
   unauthorized: "unauthorized",

@@ -5,7 +5,7 @@ export function homeFailure(thrown: unknown, dir: string): string {
   return isDamage(thrown) ? damagedHome(dir) : unforeseen(thrown, dir);
 }
 
-/** That a home's database is damaged, and what mends it: a daemon's start. */
+/** The sentence for a damaged database, and what repairs it: the start of a daemon. */
 export function damagedHome(dir: string): string {
   return (
     `the database in ${dir} is damaged: \`memsync restart\` sets it aside, and makes a new one ` +

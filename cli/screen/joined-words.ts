@@ -8,7 +8,7 @@ export function joinedTo({ id, name, machine, here }: JoinedStatus): string {
   return `${name === null ? id : `${name} (${id})`}${here ? " on this machine" : by}`;
 }
 
-/** What makes a project one with another here as well, and what leaves it as it is. */
+/** How to join the two projects here as well, and how to leave them as they are. */
 export function joinWays({ id, from, dirs: [first, ...others] }: JoinedStatus): string {
   const link = `memsync link ${first === undefined ? "DIR" : shellWord(first)} --id`;
   const more = others.length === 0 ? "" : ` (and so ${othersShown(others)})`;

@@ -1,4 +1,4 @@
-/** What was typed is repeated whole up to this length, as keys are that may be. */
+/** What was typed is repeated whole up to this length, which a key may have. */
 const REPEATED_MAX = 600;
 const BEGINNING = 80;
 /** No sentence of ours is longer; what another program said may be. */

@@ -8,7 +8,7 @@ interface NamedLink {
   readonly projectId: string;
 }
 
-/** That a folder is what git made of a linked one, and how each of both answers is given. */
+/** Says that git made this folder of a linked one, and how each of the two answers is given. */
 export function renamedShown({
   link: { dir, name, projectId },
   to,

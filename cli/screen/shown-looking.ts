@@ -19,7 +19,7 @@ export class ShownLooking {
     this.#shown = this.during(this.#begun.promise);
   }
 
-  /** From now on there is something to count. */
+  /** Begins to show the counts that `looked` gives. */
   began(looked: () => Counts): void {
     this.#looked = looked;
   }

@@ -4,12 +4,12 @@ import { Progress } from "./progress.ts";
 
 const LOOK_MS = 250;
 const REST_FACTOR = 4;
-/** Whoever has waited for so long may wonder what for. */
+/** After this time a person may wonder what is waited for. */
 const LATE_MS = 3000;
 
 /**
- * How long to rest after a look that took so long: with hundreds of folders it is much work, and
- * what is waited for needs the processor, too.
+ * How long to rest after a look. With hundreds of folders a look is much work, and what is waited
+ * for needs the processor, too.
  */
 export function restAfter(leastMs: number, tookMs: number): number {
   return Math.max(leastMs, REST_FACTOR * tookMs);
@@ -24,7 +24,7 @@ export interface Counts {
 /** What is counted while one waits, and how much of it there is so far. */
 export interface CountedWork {
   readonly unit: string;
-  /** Undefined: nothing is known anew. */
+  /** Undefined: nothing new is known. */
   counts(): Counts | undefined | Promise<Counts | undefined>;
   /** Says once what is waited for, where the work takes some seconds; also without a terminal. */
   sayLate?(): Promise<void>;

@@ -18,7 +18,7 @@ export type Standing =
       readonly kind: "unfollowed";
       readonly dir: string;
       readonly file: string | undefined;
-      /** The followed project of which this is another clone, and where that is. */
+      /** The followed project of which this folder is another clone, and where that one is. */
       readonly others: { readonly name: string; readonly dir: string } | undefined;
       /** The followed folder of which git has made the current one. */
       readonly renamed: RenamedLink<FollowedFolder> | undefined;

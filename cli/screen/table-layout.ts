@@ -18,9 +18,9 @@ export interface TableLayout {
   readonly isLastWhole?: boolean;
 }
 
-/** With less room it stands below its row, indented by this. */
+/** With less room than this the last column stands below its row, indented. */
 const LAST_COLUMNS_BESIDE = 12;
-/** A column above it is cut to no less, so that an id is whole. */
+/** Such a row's columns are not cut to less, so that an id is whole. */
 const NARROW_MIN = 8;
 const BELOW = "  ";
 
@@ -58,7 +58,7 @@ export function tableLines(
     if (!isLastWhole) return [cut(line, width)];
     const before = shownColumns([...cells.slice(0, -1), ""].join(GAP));
     const lines = wrapped(line, width, before);
-    // Nothing of the last cell fits beside the others.
+    // If nothing of the last cell fits beside the others, the line is only cut.
     if (shownColumns(lines[0] ?? "") <= before) return [cut(line, width)];
     return lines.map((each) => cut(each, width));
   });

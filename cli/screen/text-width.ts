@@ -4,7 +4,7 @@ const WIDE =
 /** Characters of no width: accents and the like, and the marks of tones. */
 const NOTHING = /^[\p{Mn}\p{Me}\p{Cf}\ufdd0-\ufdd3]+$/u;
 const ASCII = /^[\x20-\x7e]*$/;
-/** Each of these is a character of its own. Nearly all lines are such, with the marks of tones. */
+/** Lines whose characters are one column each, or marks of tones. Nearly all lines are. */
 const PLAIN = /^[\x20-\x7e\ufdd0-\ufdd3]*$/;
 
 let segmenter: Intl.Segmenter | undefined;

@@ -9,7 +9,7 @@ const BEGINNING_LENGTH = 12;
  */
 export async function typedHider(args: readonly string[]): Promise<(text: string) => string> {
   const hide = await secretHider();
-  // What follows `--password` looks like one only beside it.
+  // A word after `--password` looks like a secret only together with it.
   const texts = [...args, args.join(" ")];
   const typed = (await Promise.all(texts.map((each) => findSecrets(each)))).flat();
   const quoted = typed.map(({ text }) => {

@@ -26,7 +26,7 @@ export interface ConnectedProject {
 
 /** A document to search. */
 export interface SearchedPlace extends Pick<MemoryPlace, "document" | "account"> {
-  /** Given where it is only connected to the project that was asked about. */
+  /** Given for a project that is only connected to the one that was asked about. */
   readonly connected?: ConnectedProject | undefined;
 }
 
@@ -69,7 +69,7 @@ export async function withConnected(
   return { places: all, elsewhere };
 }
 
-/** What is to be said of projects that a search can't look into; undefined: of none. */
+/** The facts about projects that a search can't look into; undefined if there are none. */
 export function missedBy({ elsewhere }: Pick<Searched, "elsewhere">) {
   if (elsewhere.length === 0) return undefined;
   return { code: "connected-elsewhere", projects: elsewhere } as const satisfies Reason;
@@ -79,7 +79,9 @@ export function missedBy({ elsewhere }: Pick<Searched, "elsewhere">) {
 export interface LocalSearch {
   readonly text: string;
   readonly wanted?: "every" | "some" | undefined;
-  /** What is looked through of a held or waiting memory; all but its secrets if left out. */
+  /**
+   * The part of a held or waiting memory that is searched; if left out, everything but its secrets.
+   */
   readonly searchedOf?: (memory: LocalMemory) => Promise<IndexedText>;
 }
 
@@ -113,7 +115,7 @@ export async function searchLocalMemories(
     documents.push(found.id);
     for (const id of await unindexedIn(narrowTables(db), found.id)) unindexed.add(id);
   }
-  /** The index lacks its value. */
+  /** Whether the index lacks a memory's value. */
   const isOverlaid = ({ id, in_inbox, held }: LocalMemory) =>
     in_inbox || held !== undefined || unindexed.has(id);
   const found = documents.length === 0 ? [] : await searchIndex(db, documents, query);

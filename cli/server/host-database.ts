@@ -40,7 +40,7 @@ export async function administer<Result>(
 ): Promise<Result> {
   const database = await openAnyDatabase(path);
   try {
-    // Nobody can tell of a PostgreSQL whether servers run on it.
+    // For a PostgreSQL nobody can tell whether servers run on it, so it counts as served.
     const served = async () => isPostgresAddress(path) || (await isServed(path));
     const world = await worldOfDatabase(database, realWorld);
     return await work(new HostAdmin(database, world), new HostRemoval(database, world, served));

@@ -125,7 +125,7 @@ function gemini({ userFolder }: Surroundings): Assistant {
   };
 }
 
-/** It starts servers elsewhere than in the project, and has to be told which that is. */
+/** Cursor starts servers elsewhere than in the project, and so is told which one that is. */
 function cursor({ userFolder }: Surroundings): Assistant {
   const folder = join(userFolder, ".cursor");
   const entries = ["session-start", "session-end"].map((event): SettingsEntry => {
@@ -151,7 +151,9 @@ function cursor({ userFolder }: Surroundings): Assistant {
   };
 }
 
-/** It runs the hooks that are set up for Claude Code. Its own command can't remove a server. */
+/**
+ * VS Code runs the hooks that are set up for Claude Code. Its own command can't remove a server.
+ */
 function vscode({ userFolder, platform, variables }: Surroundings): Assistant {
   const folders: Partial<Record<NodeJS.Platform, string>> = {
     darwin: join(userFolder, "Library", "Application Support"),

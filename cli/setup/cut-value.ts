@@ -54,7 +54,10 @@ function commaFrom(text: string, offset: number): number | undefined {
   return text[at] === "," ? at : undefined;
 }
 
-/** What is cut with the blanks before it, and with the line break if nothing else is there. */
+/**
+ * The range to cut: what is cut, the blanks before it, and the line break if the line would be
+ * empty.
+ */
 function spanAround(text: string, cut: Node, comma: number | undefined): Edit {
   const rest = text.slice(comma === endOf(cut) ? comma + 1 : endOf(cut));
   const endsLine = /^[ \t]*\r?\n/.test(rest);

@@ -1,6 +1,6 @@
 import { type Node, parseTree } from "jsonc-parser/lib/esm/main.js";
 
-/** A name that an object has twice, the way to it, and the lines of both. */
+/** A name that an object has twice, the path to it, and the lines of both. */
 export interface DoubledName {
   readonly keys: readonly string[];
   readonly lines: readonly [number, number];

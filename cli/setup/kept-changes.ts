@@ -55,7 +55,7 @@ export function undoneAround(
 }
 
 interface Kept {
-  /** Of the file's bytes after the last change: SHA-256, in hex; empty where nobody knows. */
+  /** SHA-256, in hex, of the file's bytes after the last change; empty if it is not known. */
   readonly hash: string;
   /** The oldest first. */
   readonly changes: readonly KeptChange[];

@@ -39,7 +39,7 @@ export interface SetupStep {
   readonly read: SettingsRead;
   /** The assistant's own command, where its program is here. */
   readonly command: readonly string[] | undefined;
-  /** What the file gets, or gets back; undefined: it is removed; its present text: nothing. */
+  /** The file's text afterwards. Undefined: it is removed. Its present text: nothing is done. */
   readonly after: string | undefined;
 }
 
@@ -98,8 +98,9 @@ function undoneAll(text: string, changes: readonly KeptChange[]): string | undef
 }
 
 /**
- * The same where somebody has changed the file since. What the user's own entries need stays, and
- * so does an entry that he has gone on with: his lines would be another entry's without it.
+ * The text with our changes undone, though somebody has changed the file since. What the user's own
+ * entries need stays, and so does an entry that the user has continued: without it those lines
+ * would belong to another entry.
  */
 function undoneAmong(file: SettingsFile, text: string, changes: readonly KeptChange[]): string {
   return changes.reduceRight((left, change) => {
@@ -140,7 +141,10 @@ export async function setUp(step: SetupStep, { kept, around }: SetupPlace): Prom
   kept.keep(file.path, isExact ? now.hash : "", isAlone ? [...before, ...made] : []);
 }
 
-/** One by one, so that each can be found again, whatever is written between them later. */
+/**
+ * One change for each entry, so that each can be found again, whatever is written between them
+ * later.
+ */
 function changesTo({ file, read, command }: SetupStep, now: string): KeptChange[] {
   const { text, absent } = read.kind === "read" ? read : { text: undefined, absent: [] };
   if (command || text === undefined) return [spliceBetween(text, now)];
@@ -169,7 +173,9 @@ async function change(step: SetupStep, { userFolder }: Surroundings): Promise<vo
   } else if (readSettingsText(file.path).hash === read.hash) rmSync(file.path);
 }
 
-/** An assistant that runs may have written into the same file meanwhile: that is its own. */
+/**
+ * A running assistant may have written into the same file meanwhile. That is its own, and stays.
+ */
 function differsOnlyBy(file: SettingsFile, before: string, after: string): boolean {
   const { syntax } = file;
   const without = parseSettings(cleared(file, after), syntax);

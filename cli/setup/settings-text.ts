@@ -62,7 +62,7 @@ export function insertEntry(text: string, syntax: Syntax, entry: SettingsEntry):
   const { kind, keys, value } = entry;
   const place = kind === "value" ? keys : [...keys, -1];
   const depth = depthOf(settings, place);
-  // What is null says that there is nothing, and gives way.
+  // A null on the way says that there is nothing, so it is replaced.
   if (depth > 0 && valueAt(settings, place.slice(0, depth)) === null) {
     const rest = place.slice(depth);
     const inside = rest.reduceRight<unknown>(
@@ -85,7 +85,7 @@ export function removeEntry(text: string, syntax: Syntax, entry: SettingsEntry):
   }
   const plain = withoutMark(text);
   let left = plain;
-  // Another program may have written an item twice: a hook that is left would go on to run.
+  // Another program may have written an item twice, and a hook that is left would still run.
   for (const place of placesOf(entry, text)) left = cutValue(left, place);
   const around = entry.kind === "item" ? entry.keys : entry.keys.slice(0, -1);
   for (let keys = around; keys.length > 0; keys = keys.slice(0, -1)) {
@@ -219,7 +219,7 @@ interface Insertion {
   /** Ends with -1 for one more item of a list. */
   readonly place: readonly (string | number)[];
   readonly value: unknown;
-  /** Of what it goes into; 0: of the whole. */
+  /** How deep `place` exists already; 0: only the whole. */
   readonly depth: number;
 }
 
@@ -231,8 +231,8 @@ function depthOf(settings: unknown, place: readonly (string | number)[]): number
 }
 
 /**
- * The parser's own formatting would write what stands around anew. So it gets none, and what is
- * inserted is indented here, as the text is, if the text has more than one line.
+ * The text with a value inserted. The parser would format what stands around anew, so it is told
+ * not to, and the value is indented here, as the text is if it has more than one line.
  */
 function withValue(text: string, { place, value, depth }: Insertion): string {
   const plain = withoutMark(text);

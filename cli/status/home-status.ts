@@ -58,7 +58,7 @@ interface HomeProject {
   readonly name: string;
   /** The remote that it is bound to; null while remotes have no names. */
   readonly remote: string | null;
-  /** Includes those that wait for the next daemon. */
+  /** Memories, with those that wait for the next daemon. */
   readonly memories: number;
   readonly text: KeptText | null;
   /** When this machine last got anything new of it; null where there is nothing of it yet. */
@@ -74,7 +74,7 @@ interface UnlinkedHomeProject extends Omit<HomeProject, "name"> {
   readonly name: string | null;
   /** Changes that its service has not acknowledged. */
   readonly waiting: number;
-  /** How many of them are sent without a link. */
+  /** How many of them are sent although the project has no link. */
   readonly sending: number;
   /** Why the service refuses it; null where it does not. */
   readonly refused: string | null;
@@ -102,7 +102,7 @@ export interface HomeStatus {
   readonly running: false;
   readonly projects: readonly HomeProject[];
   /**
-   * Projects without a link, but for those whose deletion was sent and that have nothing since;
+   * Projects without a link, except those whose deletion was sent and that have nothing new since;
    * null for a missing name.
    */
   readonly unlinked: readonly UnlinkedHomeProject[];
@@ -205,7 +205,9 @@ async function keptIn(db: Db, id: string, account: AccountId) {
   return { memories, text: kept, changed_at: changedAt > 0 ? timestampOf(changedAt) : null };
 }
 
-/** What follows the current folder where no daemon runs: as before, or for the first time. */
+/**
+ * The commands that follow the current folder if no daemon runs: as before, or for the first time.
+ */
 const START_HERE = { again: "memsync start .", first: "memsync up" };
 
 /**
@@ -252,7 +254,9 @@ export function homeStatusLines(
   ].map(visible);
 }
 
-/** Everything was moved out of it, so there is nothing to show, as with a daemon. */
+/**
+ * Whether everything was moved out of the embedded service. Then it is not shown, as with a daemon.
+ */
 function isEmptyEmbedded(status: HomeStatus, layers: HomeLayers): boolean {
   if (layers.remote !== EMBEDDED || layers.default || layers.memories > 0) return false;
   const { projects, unlinked, held } = status;

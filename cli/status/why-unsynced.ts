@@ -39,8 +39,8 @@ export function whyUnsynced(status: DaemonStatus, now: number): string {
 }
 
 /**
- * What the services are that are not online: away, busy, or part of this home, which only fails
- * where it can't save anything.
+ * The word for services that are not online: away, busy, or part of this home, which fails only if
+ * it can't save anything.
  */
 export function awayWord(remotes: readonly RemoteStatus[]): "offline" | "busy" | "failing" {
   const away = remotes.flatMap(({ service }) => (service.online ? [] : [service]));

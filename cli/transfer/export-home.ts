@@ -76,11 +76,14 @@ export async function exportHome(
   });
 }
 
-/** What of an export is on this machine alone. */
+/** What of held writes is in an export, and what is not. */
 export interface HeldInExport {
-  /** Held for looking like secrets, and in it. */
+  /** How many writes in the export are held because they look like secrets. */
   readonly secrets: number;
-  /** Held texts that are too large, only in their files, or in none: what is synced is in it. */
+  /**
+   * How many held writes are not in the export, such as texts that are too large. What is synced of
+   * them is in it.
+   */
   readonly leftOut: number;
 }
 
@@ -92,7 +95,7 @@ export async function countHeldIn(db: Db | undefined, own: AccountId): Promise<H
   const isText = ({ kind }: HeldItem) => kind === "text" || kind === "file";
   const texts = [...Map.groupBy(all.filter(isText), ({ document }) => document).values()];
   const shown = texts.flatMap((items) => shownText(items) ?? []).filter(isImported);
-  // Of two files with one text only one is shown.
+  // Of two files with the same text only one counts.
   const isCopy = ({ document, value }: HeldItem) =>
     shown.some((text) => text.document === document && text.value === value);
   const others = all.filter((item) => !isText(item) && item.value !== undefined);

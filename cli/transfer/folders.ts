@@ -110,7 +110,10 @@ export async function readNotes(folder: string): Promise<FolderNotes> {
   return { notes, unread };
 }
 
-/** Stands in a name for bytes that are no UTF-8; the system knows no file of that name. */
+/**
+ * In a file's name this stands for bytes that are not UTF-8. The system knows no file by such a
+ * name.
+ */
 const NO_CHARACTER = "\ufffd";
 const NAME_NO_TEXT = { code: "unfit-name", reason: "has a name that is no UTF-8" } as const;
 const OTHER_ENDING = { code: "unfit-name", reason: `does not end in ${ENDING}` } as const;
@@ -118,7 +121,7 @@ const OTHER_ENDING = { code: "unfit-name", reason: `does not end in ${ENDING}` }
 interface ListOptions {
   /** The folder to look into; undefined: all of it. */
   readonly below?: string;
-  /** Told of folders in it that can't be read; undefined: nothing is listed then. */
+  /** Called for folders that can't be read. Undefined: the listing fails then. */
   readonly onClosed?: (path: string, why: string) => void;
 }
 

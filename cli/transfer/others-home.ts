@@ -13,18 +13,18 @@ import { findMeantProject } from "../place/find-project.ts";
 import { withLocal } from "../place/place.ts";
 import { CommandFailed, UsageError } from "../screen/errors.ts";
 
-/** Where another tool's notes go. */
+/** The project or layer that another tool's notes become memories of. */
 export interface NotesPlace {
   readonly layer?: Layer;
   readonly project?: string;
 }
 
-/** A note that can be no memory, or a line that is no note. */
+/** A note that can't be a memory, or a line that can't be read as a note. */
 export interface LeftOutNote {
   readonly name: string;
   /**
-   * Another note has its name, or its name or its text is none that a memory can have; or a line of
-   * its file can't be read.
+   * Why: another note has its name, its name or text is not one that a memory can have, or the line
+   * can't be read.
    */
   readonly code:
     | "double-name"

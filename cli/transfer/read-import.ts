@@ -76,7 +76,7 @@ export async function readImport(
   );
 }
 
-/** A line that can't be read takes no other one with it. */
+/** A line that can't be read is left out by itself. */
 async function graphHome(
   env: Environment,
   { notes, bad }: KnowledgeGraph,
@@ -89,7 +89,7 @@ async function graphHome(
   return { home, leftOut: [...lines, ...leftOut] };
 }
 
-/** What can't be read of an observation takes nothing else with it. */
+/** What can't be read of an observation is left out by itself. */
 async function observedHome(
   env: Environment,
   { notes, bad }: ObservedProject,

@@ -8,7 +8,7 @@ export function isTextApart({ state, why }: Pick<FileStatus, "state" | "why">): 
   return (state === "left-alone" || state === "failing") && why !== "missing";
 }
 
-/** What is saved there reaches the others, though nothing of theirs is written into it. */
+/** Whether saves in the file reach the others, though nothing of theirs is written into it. */
 export function isRead({ why }: Pick<FileStatus, "why">): boolean {
   return why === "leave-aside";
 }

@@ -30,7 +30,7 @@ export function conflictRow(conflict: LocalConflict): string[] {
   const gone = conflict.versions.filter((version) => !stands(version) && version.text !== "");
   const versions = gone.length > 0 ? gone : conflict.versions.filter(({ text }) => text !== "");
   const who = record.kind === "deletion" ? conflict.versions : versions;
-  // Who took lines away, or out of a file, says more than that their author is not known.
+  // Who took lines away, or out of a file, says more than that their author is unknown.
   const machines = machinesOf(who) || machinesOf(conflict.versions);
   return [
     whatOf(conflict),
@@ -173,7 +173,7 @@ function headOf({ kind }: TextConflict["record"], version: PlacedVersion): strin
   if (kind !== "set-aside") return [standing(version), ...whose(version)];
   const { isStanding, text, machine, at } = version;
   if (isStanding) return [text === "" ? "in the document" : standing(version), ...whose(version)];
-  // git has written it, and not the one whose file it is.
+  // git has written this version, not the person whose file it is.
   return [
     `in the file${machine === undefined ? "" : ` ${onMachine(machine).trim()}`}`,
     ...(text === "" ? ["without these lines"] : []),
@@ -190,14 +190,14 @@ function stands({ inText, inPart }: Pick<PlacedVersion, "inText" | "inPart">): b
   return inText || inPart;
 }
 
-/** Without a word about what is not known. */
+/** Whose a version is, and since when. Says nothing of what is not known. */
 function whose({ text, machine, at, removed }: PlacedVersion): string[] {
   const who = `${onMachine(machine)}${at === undefined ? "" : ` ${timeShown(at)}`}`.trim();
   if (text === "") return ["without these lines", ...(who === "" ? [] : [who])];
   return [...(who === "" ? [] : [`written ${who}`]), ...removedShown(removed)];
 }
 
-/** That somebody had taken out what the other version brings back. */
+/** Says who had taken out what the other version brings back. */
 function removedShown(removed: PlacedVersion["removed"]): string[] {
   if (!removed) return [];
   const { machine, at } = removed;

@@ -16,7 +16,8 @@ function heldName({ kind, key }: Pick<HeldItem, "kind" | "key">): string {
 }
 
 /**
- * The status lines about held writes and their projects. Held files are shown with their folders.
+ * The status lines about held writes and their projects. Held files are left out here: they are
+ * shown with their folders.
  */
 export function heldLines(
   held: readonly HeldStatus[],

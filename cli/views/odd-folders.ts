@@ -2,7 +2,7 @@ import type { FolderStatus, ProjectStatus } from "../../daemon/status/status.ts"
 
 const ODD: readonly FolderStatus["state"][] = ["held", "waiting", "failing"];
 
-/** Why a file is left alone without anything being wrong: what git does ends by itself. */
+/** Reasons to leave a file alone with which nothing is wrong: what git does ends by itself. */
 const ORDINARY: readonly FolderStatus["why"][] = ["leave-branch", "leave-busy", "leave-aside"];
 
 /** The folders of a project of which there is more to say than that they are followed. */

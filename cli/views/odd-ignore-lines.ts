@@ -2,7 +2,7 @@ import type { OddIgnoreLine } from "../../daemon/ignored/odd-lines.ts";
 import { tilde } from "../screen/tilde.ts";
 import { toned } from "../screen/tones.ts";
 
-/** More of one file are counted. */
+/** More lines of one file than this are only counted. */
 const SHOWN_MAX = 3;
 
 /** The status lines about lines of ignored names; none where each says what it means. */

@@ -11,7 +11,8 @@ export function pastProjectLines({ dir, projectId, past, lost }: BoundLink): str
         const is = `git has renamed it to ${each.to}`;
         return `${whose}: ${is}; ${goesOn(shellWord(each.to))} goes on with it there`;
       }
-      // A folder does not become the one around it: linked to its project, both would be one.
+      // The lost folder was inside this one, which must not get its project: both would be one. So
+      // another folder has to be named.
       if (each.to === null && each.dir.startsWith(`${dir}/`)) {
         return `${whose}: ${goesOn("DIR")} goes on with it, if DIR is it under another name`;
       }

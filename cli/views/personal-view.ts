@@ -31,7 +31,7 @@ export function mergeLines(merges: PersonalStatus["merges"]): string[] {
 const UNITED = "it has all lines of two texts that had nothing in common: delete what is too much";
 const BOTH = "both were written at once; delete one of them in any file:";
 
-/** The first line; the rest can be read in any of the files. */
+/** The first line of a version; the rest can be read in any of the files. */
 function quoted(text: string): string {
   const [first = "", ...more] = text.trimEnd().split("\n");
   return more.length === 0 ? first : `${first} …`;

@@ -65,8 +65,8 @@ export function showProjects(
     const cells = [...(byChange ? [changed] : []), name ?? "(no name)", id];
     return places.map((place) => [...cells, place]);
   });
-  // A folder identifies its project, also in commands. Beside times and folders no id fits into 80
-  // columns, and without the times each is shown.
+  // A folder identifies its project, also in commands, so ids may be left out: beside times and
+  // folders none fits into 80 columns.
   const spare = unlinked.length > 0 ? [] : [1];
   sayRows(table(rows, byChange ? [2] : spare, { isLastWhole: true }));
   if (projects.some(({ folders }) => folders.some(isGone))) {
@@ -123,7 +123,10 @@ export function isGone({ dir }: { readonly dir: string }): boolean {
   return !existsSync(dir);
 }
 
-/** The service has the deletion of an unlinked project, and nothing more comes of it. */
+/**
+ * Whether an unlinked project has ended: the service has its deletion, and nothing more comes of
+ * it.
+ */
 export function hasEnded({
   deleted,
   sending,
@@ -134,7 +137,7 @@ export function hasEnded({
   return deleted !== null && sending === 0;
 }
 
-/** Where an unlinked project is. Of one that is over only what was written since is here. */
+/** Where an unlinked project is. If it was deleted, only what was written since is here. */
 function unlinkedPlace(project: Listed["unlinked"][number]): string {
   const [joined] = project.joined;
   if (!project.deleted && joined) return `joined to ${joined.name ?? joined.id}`;

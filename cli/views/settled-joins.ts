@@ -9,7 +9,7 @@ export function settledJoinLines({ name, projectId, left, joins, held }: BoundLi
   const there = left?.name === name ? projectId : name;
   const writes = count(held, "write is", "writes are");
   return [
-    // Whoever joins two projects here may believe that every machine has.
+    // The user may believe that every machine has joined them, so it is said what the others do.
     ...(left
       ? [
           `what ${left.name} (${left.projectId}) had is in ${there}, too. Other machines are ` +

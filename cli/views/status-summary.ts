@@ -14,14 +14,19 @@ import { tinyLines } from "./tiny-lines.ts";
 export interface Screen {
   readonly columns: number;
   readonly rows: number;
-  /** It cuts what is too wide, where others begin a new row: words are broken before it does. */
+  /**
+   * The screen cuts lines that are too wide, where a terminal begins a new row. So words are broken
+   * before.
+   */
   readonly cuts?: boolean;
 }
 
 /** Rows for the shell's prompt below, and for the number of conflicts above. */
 const ROWS_FOR_OTHERS = 3;
 
-/** On fewer rows a line for each thing says more than the summary's first lines. */
+/**
+ * With fewer rows than this, a line for each thing says more than the first lines of the summary.
+ */
 const TERSE_ROWS_MIN = 16;
 
 const MORE = "more: `memsync status --all`";
@@ -40,7 +45,7 @@ export function statusOnScreen(
   const terse = statusSummary(status, { ...view, short: true, calm: true }, screen);
   if (screen.rows >= TERSE_ROWS_MIN && fits(terse, screen)) return terse;
   const { standing = { kind: "nowhere" } } = view;
-  // The command says below how many conflicts there are.
+  // Without conflicts, because the command says below how many there are.
   const tiny = tinyLines({ status, standing, conflicts: 0 }, screen.columns);
   const room = Math.max(1, screen.rows - ROWS_FOR_OTHERS - 1);
   return [...tiny.slice(0, room), cut(MORE, screen.columns - 1)];
@@ -143,7 +148,7 @@ function shortened(
   return tonedStatusLines({ ...status, projects }, { ...view, rest, left });
 }
 
-/** If a service of theirs tells nothing, nobody knows what others wrote. */
+/** If one of their services does not answer, nobody knows what others wrote. */
 function wellShown({ remotes }: DaemonStatus, projects: readonly ProjectStatus[]): string {
   const names = new Set(projects.map(({ remote }) => remote));
   const services = [...names].map((each) => remotes.find(({ name }) => name === each)?.service);

@@ -51,11 +51,11 @@ export interface StatusView {
   readonly calm?: boolean;
   /** Leaves out the gateway, and layers that are synced and say nothing else. */
   readonly short?: boolean;
-  /** Nothing is counted that can be named. */
+  /** Names everything that could be counted instead. */
   readonly all?: boolean;
   /** A line about the projects that are left out. */
   readonly rest?: string;
-  /** The projects that are left out: what is held of them has their names all the same. */
+  /** The projects that are left out. They are still named in what is said of held writes. */
   readonly left?: readonly ProjectStatus[];
   /** Projects, by id, that get only one line of this width. */
   readonly brief?: { readonly ids: ReadonlySet<string>; readonly columns: number };
@@ -144,9 +144,9 @@ const NONE_LINKED = "project   none linked; run `memsync link` in one";
 interface Keeper {
   /** It is the embedded one. */
   readonly isLocal: boolean;
-  /** It tells nothing now, so nobody knows what others wrote. */
+  /** Whether the service says nothing now, so that nobody knows what others wrote. */
   readonly isMute: boolean;
-  /** There is no way to call it, such as a token, so nobody waits for it. */
+  /** Whether it can't be called, for want of a token for example. Then nobody waits for it. */
   readonly isBlocked: boolean;
 }
 
@@ -197,7 +197,7 @@ function contactLine(remote: RemoteStatus, { home, to }: Place, time: Time): str
   const last = contact === null ? [] : [`last contact ${agoShown(contact, time)}`];
   const said = message === null ? [] : [message];
   const why = message ?? "nobody knows why";
-  // Not that everything is: the disk may be full.
+  // Does not say that everything is saved: the disk may be full.
   const saved = "what is saved here";
   switch (state) {
     case "embedded":
@@ -219,7 +219,8 @@ function contactLine(remote: RemoteStatus, { home, to }: Place, time: Time): str
     case "busy":
       return `${name}   ${toned("pending", busyShown(remote.service, time))}; ${saved} goes then`;
     case "offline":
-      // Part of this home: it is not away, and what it could not keep is not saved.
+      // The embedded service is part of this home. It is never away, and what it could not keep is
+      // not saved.
       if (isEmbedded(remote)) return `embedded, kept in ${tilde(home)}: ${toned("bad", why)}`;
       last.push(`${saved} goes when it is back`);
       return `${name}   ${toned("bad", `offline: ${[why, ...last].join("; ")}`)}`;
@@ -255,7 +256,7 @@ function requestLines({ requests, throttled }: ServiceStatus, { now, calm }: Tim
     if (limit === remaining) return `${name}: all ${limit} left`;
     const ofLimit = limit === null ? "" : ` of ${limit}`;
     const told = `${name}: ${remaining}${ofLimit} left`;
-    // A moment that has passed was told by the last answer, and the next one tells another.
+    // A time that is past was told by the last answer, and the next one will tell another.
     return Date.parse(resets_at) > now ? `${told}, more in ${until(resets_at)}` : told;
   });
   const [first, ...others] = left;
@@ -297,7 +298,7 @@ function layerLines(
 
 const OUT_OF_REACH = "out of the token's reach, which is bound to projects";
 
-/** Nothing is wrong, for the token was made for certain projects. */
+/** Whether the token was made for other projects: then nothing is wrong. */
 function isOutOfReach({ refused_code }: UnitStatus): boolean {
   return refused_code === "out-of-reach";
 }
@@ -329,7 +330,7 @@ function briefLine(project: ProjectStatus, view: ProjectView, columnsMax: number
   const [first, ...others] = folders;
   const where = first === undefined ? "" : `   ${tilde(first.dir)}`;
   const more = others.length > 0 ? ` and ${count(others.length, "folder", "folders")} more` : "";
-  // Of a folder that was moved, the file is followed.
+  // For a folder that was moved, the file is followed nevertheless.
   const odd = oddFolders(project).find(({ state }) => state !== "followed" && state !== "upwards");
   const how =
     deleted !== null
@@ -341,7 +342,7 @@ function briefLine(project: ProjectStatus, view: ProjectView, columnsMax: number
   const lines = ways.map((each) => `project   ${each}   ${how}`);
   const fitting = lines.find((line) => shownColumns(line) <= columnsMax);
   if (fitting !== undefined) return fitting;
-  // Whether all is well is to be seen, whatever it is called.
+  // Whether all is well has to be seen, however long the name is.
   const room = columnsMax - shownColumns(`project      ${how}`);
   const least = odd ? NAME_COLUMNS_BESIDE_NOTE : NAME_COLUMNS_MIN;
   return cut(`project   ${cut(name, Math.max(room, least))}   ${how}`, columnsMax);
@@ -349,7 +350,7 @@ function briefLine(project: ProjectStatus, view: ProjectView, columnsMax: number
 
 /** A name is not cut to less. */
 const NAME_COLUMNS_MIN = 6;
-/** The same where what is said of it is longer, and of use only with the name. */
+/** The same for a name beside a longer remark, which says nothing without it. */
 const NAME_COLUMNS_BESIDE_NOTE = 16;
 
 /** Where its folders went on other machines, in a few words. */
@@ -370,7 +371,8 @@ function keptLine(project: ProjectStatus, view: ProjectView): string {
   const rest = unitLine(project, { ...view, hasFailing });
   const { text, deleted } = project;
   if (deleted !== null) {
-    // What its files have by now is not read, so nobody knows that all of it is synced.
+    // The service has everything, but the present content of a file is not read, so nobody can say
+    // that all is synced.
     const isSent = project.refused === null && isUnitSynced(project);
     const memories = count(project.memories, "memory", "memories");
     const left = isSent ? `${memories} saved here, no more synced` : rest;

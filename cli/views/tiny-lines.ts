@@ -66,7 +66,7 @@ export function tinyLines({ status, standing, conflicts }: KnownNow, columns: nu
     ...(isUnfollowed ? ["not followed: `memsync link`"] : []),
   ];
   const isCalm = left.length + files.length + deleted.length === 0 && projects.length > 0;
-  // Where a service tells nothing, nobody knows what others wrote.
+  // If a service does not answer, nobody knows what others wrote.
   const calm = well.length === told.length ? "all synced" : "nothing waiting";
   const line = (text: string) => cut(visible(text), columns - 1);
   return [

@@ -3,7 +3,10 @@ import type { RemoteStatus } from "../../daemon/status/status.ts";
 import { comingShown, momentShown, spanShown } from "../screen/output.ts";
 import { toned } from "../screen/tones.ts";
 
-/** A token is spoken of so long before its end: who makes another may be away for some days. */
+/**
+ * This long before its end a token's expiry is said: the person who makes tokens may be away for
+ * some days.
+ */
 const WARNED_MS = 7 * 24 * 60 * 60 * 1000;
 
 interface Time {
@@ -18,7 +21,7 @@ export function tokenExpiryLines(remote: RemoteStatus, { now, calm }: Time): str
   if (end === null) return [];
   const leftMs = Date.parse(end) - now;
   if (leftMs > WARNED_MS) return [];
-  // The line of a service that has refused it says already what to do.
+  // If the service has refused it, the service's own line says what to do.
   const todo = service.token_refused ? "" : `: ${tokenAdvice(remote)}`;
   const moment = momentShown(end, now);
   if (leftMs > 0) {

@@ -27,7 +27,7 @@ interface Asking {
   readonly options: { readonly yes?: boolean | undefined };
 }
 
-/** Of each kind at most this many lines are shown: all of it is to fit on a screen. */
+/** At most this many lines of each kind are shown, so that the question fits on a screen. */
 const SHOWN_MAX = 8;
 
 /**
@@ -63,8 +63,8 @@ export async function agreeToDelete(
 }
 
 /**
- * The same for what an import brings, which may be another person's text: asked about are the lines
- * that come as well. Not where nothing has the text yet, as in a new home.
+ * The same for an import, which may bring another person's text. New lines are asked about as well,
+ * unless nothing has the text yet, as in a new home.
  */
 export async function agreeToImport(
   env: Environment,

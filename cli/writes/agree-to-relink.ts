@@ -45,13 +45,13 @@ function linesIn(text: string): number {
   return text.replace(/\n$/, "").split("\n").length;
 }
 
-/** Undefined where nothing would be mixed. */
+/** The question; undefined if nothing would be mixed. */
 async function questionOf(db: Db, dir: string, id: ProjectId): Promise<string | undefined> {
   const found = await findLinkAbove(db, await listLinks(db), dir);
   if (found?.dir !== dir || found.link.projectId === id) return undefined;
   const { projectId: former, name } = found.link;
   const account = (await findBinding(db, former)) ?? LOCAL_ACCOUNT;
-  // To another remote nothing is copied.
+  // Nothing is copied into a project of another remote.
   const isSame = ((await findBinding(db, id)) ?? account) === account;
   const memories = isSame ? (await readLocalMemories(db, former, account)).length : 0;
   const text = (await readLocalText(db, former))?.value ?? "";

@@ -19,7 +19,7 @@ import { isAged, isShared, seenBy } from "../views/seen-by.ts";
 import { changeHome } from "./inbox-write.ts";
 import { readOutOfReach, staysHere } from "./out-of-reach.ts";
 
-/** A list is not kept for longer by a daemon that is busy. */
+/** A busy daemon may delay a list by no more than this. */
 const SHOWN_DEADLINE_MS = 500;
 
 /** Options of a command that may write to `global`. */
@@ -87,7 +87,10 @@ interface ToldAudience {
   readonly audience: AudienceView | null;
 }
 
-/** As the daemon has just heard; without a daemon, as last told. */
+/**
+ * Who sees `global`: as the daemon has just heard it; without a daemon, as the service last told
+ * it.
+ */
 export async function audienceOf(
   env: Environment,
   account: AccountId,
@@ -154,7 +157,7 @@ async function daemonsAudience(
   const answer = daemon?.call<ToldAudience>("POST", "/_memsync/audience", options);
   return await answer?.then(
     (told) => told.audience,
-    // What the home has is shown with its age.
+    // Without an answer, what the home has is shown with its age.
     () => undefined,
   );
 }

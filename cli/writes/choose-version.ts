@@ -3,7 +3,7 @@ import type { LocalConflict, TextConflict } from "../local/local-conflicts.ts";
 import type { TextChoice } from "./save.ts";
 import { type Settled, settle, settledAlong, settledWith } from "./settle-conflict.ts";
 
-/** What choosing a version of a conflict comes to. */
+/** What choosing a version of a conflict changes. */
 export interface Chosen {
   readonly choice: TextChoice;
   readonly settled: Settled;
@@ -25,7 +25,8 @@ export function chooseVersion(
   const values = steps.filter((text, at) => at > 0 && text !== steps[at - 1]);
   const along = settledAlong(conflict, others, settled.content);
   const covered = settledWith(conflict, chosen, settled.content);
-  // What the choice itself brings back is meant, so no conflict from before comes back with it.
+  // The choice means what it brings back, so conflicts from before that come back with those lines
+  // are settled.
   const back = conflict.over.filter((each) => !isOver(each, settled.content));
   const settles = [{ ...conflict, covered: [...covered, ...back] }, ...along];
   return { choice: { base: content, values, seenSeq, settles }, settled, along };

@@ -51,7 +51,7 @@ export async function sayComingLines(
   return `the project's text has ${lines} that ${path} lacks: \`${firstLine(first)}\`${more}`;
 }
 
-/** The same once it is agreed to, and how what came into the file is taken away again. */
+/** Says what came into the file, once it is agreed to, and how that is undone. */
 export async function cameShown(
   env: Environment,
   project: string,

@@ -9,9 +9,9 @@ import type { TextChoice } from "./save.ts";
 import { settle } from "./settle-conflict.ts";
 
 /**
- * What dismissing a conflict comes to: everything stays. What git put in the place of lines that it
- * set aside is in a file alone, which is written once the conflict is settled. So it comes into the
- * document, beside those lines. Throws where it was too long to be stored in the conflict.
+ * What dismissing a conflict changes: everything stays. What git put in the place of lines that it
+ * set aside is only in a file, which is written once the conflict is settled. So it comes into the
+ * document, beside those lines. Throws if it was too long to be stored in the conflict.
  */
 export function dismissal(conflict: TextConflict): TextChoice {
   const { record, versions, id } = conflict;
@@ -50,7 +50,7 @@ function withoutKept(conflict: TextConflict): string {
     try {
       return settle(conflict, chosen).without;
     } catch (thrown) {
-      // Nobody can say which lines they are, so no choice of another machine takes them out.
+      // If nobody can say which lines they are, no other machine's choice takes them out either.
       if (!(thrown instanceof CommandFailed)) throw thrown;
     }
   }

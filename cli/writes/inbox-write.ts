@@ -24,7 +24,7 @@ export type WriteGuard = (known: LocalMemory | undefined) => void;
 
 /** What became of a write. */
 export interface Written {
-  /** What it leaves of what is held, which is in no history. */
+  /** What the write leaves of a held value, which is in no history. */
   readonly leftHeld: LeftHeld | undefined;
 }
 
@@ -121,7 +121,7 @@ async function whenSent(home: Home): Promise<string> {
   return WHEN_SENT[await whyNoDaemon(home)];
 }
 
-/** By why no daemon answers. */
+/** When a write is sent, by the reason why no daemon answers. */
 const WHEN_SENT = {
   none: "saved; will be sent when the daemon runs: `memsync start`",
   starting: "saved; will be sent once the daemon, which is starting, has started",

@@ -65,7 +65,7 @@ async function leftOf(
   return undefined;
 }
 
-/** For whoever wrote over it. */
+/** The remark for the person who wrote over something held. */
 export function sayLeftHeld(left: LeftHeld): string {
   const when = left === "waiting" ? " once the daemon runs" : "";
   return `what was held of it is in no history: \`memsync held\` lists it${when}`;

@@ -35,7 +35,7 @@ export async function linkFolders(
   throw first.thrown;
 }
 
-/** The error follows. Both lists can be typed again. */
+/** Says what was linked and what was not, before the error. Both lists can be typed again. */
 function sayHalf(folders: readonly string[], { failed, untried }: Batch): void {
   const left = [...failed.map(({ folder }) => folder), ...untried];
   const linked = folders.filter((folder) => !left.includes(folder));

@@ -62,8 +62,9 @@ export async function moveEmbedded(
     const memories = embedded.memories[layer];
     const change = { op: "memories", layer, from: EMBEDDED, to: remote.name } as const;
     if (memories === 0) {
-      // What is left of deleted ones is their history, which stays on this machine. What somebody
-      // saves for all in this moment, nobody has agreed to show to others.
+      // Moving an empty layer brings along the history of what was deleted there, which stays on
+      // this machine. Not of `global`: what somebody saves there at this very moment, nobody has
+      // agreed to show to others.
       if (all && layer === "user") await changeRemotes(env, change);
       return NONE;
     }

@@ -20,13 +20,13 @@ import { refuseDeleted } from "./refuse-deleted.ts";
 /** What to move, from where and to where. */
 export interface Move {
   readonly key: string;
-  /** What it said when somebody was asked about the move. */
+  /** The value at the time of the question about the move. */
   readonly value: string;
   /** The places to search for it. */
   readonly sources: readonly MemoryPlace[];
   readonly target: MemoryPlace;
   readonly allows: Allows;
-  /** Of what is in its new place. */
+  /** The guard of what is in its new place. */
   readonly guard: WriteGuard | undefined;
 }
 
@@ -85,7 +85,7 @@ export async function moveMemory(env: Environment, move: Move): Promise<Layer> {
     await refuseDeleted(db, place.document);
     await refuseDeleted(db, target.document);
     await refuseTaken(db, target, key);
-    // Nothing is there now; it may have been as somebody was asked.
+    // Nothing is there now, while something may have been there at the question.
     guard?.(undefined);
     await refuseHeldThere(db, target, { memory, allows });
     from = place.layer;
@@ -153,7 +153,7 @@ async function refuseUnsettled(db: Kysely<DaemonTables>, { place, memory }: Sour
   );
 }
 
-/** What allows it: each flag is about what the sentence before it names, and nothing else. */
+/** The flags that allow it. Each is about what the sentence before it names, and nothing else. */
 function flagsFor(reason: Reason): string {
   const isBoth = reason.code === "looks-like-secret" && reason.personal !== undefined;
   if (isBoth) return "--allow-secret with --allow-personal";

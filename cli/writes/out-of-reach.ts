@@ -42,8 +42,8 @@ interface RefusedCall {
 }
 
 /**
- * Only the daemon that makes the calls knows; it is a mere remark, so that nobody waits for one
- * that is busy.
+ * Asks the daemon, which alone knows because it makes the calls. A busy one is not waited for,
+ * since this is only a remark.
  */
 async function askDaemon(
   { home }: Environment,

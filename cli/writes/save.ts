@@ -60,8 +60,8 @@ export interface TextChoice {
   /** The last row of the document's log when `base` was read. */
   readonly seenSeq?: number | undefined;
   /**
-   * The conflicts that go with it, or not at all, and before it: one that comes of it, because
-   * another machine chose otherwise, has the same id.
+   * The conflicts that are settled together with the text, before it. A conflict that comes of it,
+   * because another machine chose otherwise, has the same id.
    */
   readonly settles?: readonly TextConflict[];
 }

@@ -23,9 +23,9 @@ type Db = Kysely<DaemonTables>;
 const NAMED_MAX = 8;
 
 /**
- * Asks before what a `.memsyncignore` named that is gone is sent. Throws without a yes, and where
- * nothing is kept back so. Resolves to the folders of these files. `project`: the one that the
- * folder is to be linked to, where it is said.
+ * Asks before memories are sent that a `.memsyncignore` named which is gone now. Throws without a
+ * yes. Does nothing if none are kept back. Resolves to the folders of these files. `project`: the
+ * one that the folder is to be linked to, if it is named.
  */
 export async function agreeToSendIgnored(
   env: Environment,

@@ -104,7 +104,7 @@ function settleVersions(conflict: TextConflict, chosen: number): Settled {
     };
   }
   const here = find(content, wanted, other);
-  // The current lines can't be told from others and are those that were chosen, so they stay.
+  // The lines that stand can't be told from others and are the chosen ones, so they stay.
   if (!here && there.found.length === 0 && holdsLines(content, wanted.text)) {
     return { without: content, content };
   }
@@ -160,12 +160,13 @@ function settlePlaced(
 ): Settled {
   const found = findBoth(content, versions, finderFor(record.kind));
   if (!found) throw unsure(id);
-  // What git put in the place of others never stood in the document, and was changed by nobody.
+  // What git put in the place of set-aside lines never stood in the document, and nobody has
+  // changed it.
   const isWhole = record.kind === "set-aside" && found.some(({ missing }) => missing.length === 0);
   const line = isWhole ? undefined : findChanged(content, versions, found);
   if (line !== undefined) throw changed(id, line);
   const [[wanted, other], [here, there]] = [versions, found];
-  // For lines that are in the text twice it is unknown which blank lines came with them.
+  // If the lines are in the text twice, nobody knows which blank lines came with them.
   const left = withoutFound(content, there, record.kind === "twice" && here.missing.length === 0);
   const anew = withoutFound(content, { ...there, found: [...there.found, ...here.found] });
   const chosenText = bringBack(left, wanted, { foundVersion: here, kind: record.kind });
@@ -275,7 +276,7 @@ function bringBack(
   if (at !== undefined && found.length === 0 && isSamePlace)
     return spliceLines(openContent(content), at, { removed: 0, put: text });
   const place = places.length === 1 ? places[0] : undefined;
-  // What was typed above the lines that git set aside is above what it put there, too.
+  // Lines typed above those that git set aside are also above what git put there.
   if (kind === "set-aside" && at !== undefined && place && place.behind === behind)
     return spliceLines(openContent(content), at, { removed: 0, put: withOwnBlanks(place) });
   if (places.length > 0)

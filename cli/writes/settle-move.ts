@@ -4,7 +4,7 @@ import type { MoveConflict } from "../local/local-conflicts.ts";
 import type { MemoryOutcome, StandingMove } from "../local/moved-memories.ts";
 
 /**
- * What settling comes to for a memory that left a place in two ways at once. `chosen`: the outcome
+ * What settling changes for a memory that left a place in two ways at once. `chosen`: the outcome
  * that counts; undefined leaves the memory wherever it stands. Where it stays it is written anew,
  * and the place that it left says anew what became of it. So if another machine chooses otherwise
  * at the same time, that is a conflict again. Deletions by earlier choices are settled with it.

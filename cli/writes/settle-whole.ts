@@ -69,7 +69,7 @@ function settleOne(
   const isLast = to === shown.length || headingsIn(shown).has(to);
   const all = woven(put, there, { own, isLast });
   const said = all.slice(Math.max(0, all.findIndex(isSaid)), all.findLastIndex(isSaid) + 1);
-  // At an end where lines of others stand, the blank lines there are theirs.
+  // At an end with lines of others, the blank lines there belong to those.
   const { before = 0, after = 0 } = place;
   const last = said.at(-1) === put.at(-1) ? after : to - from - there.findLastIndex(isSaid) - 1;
   const spliced = [...blanks(said[0] === put[0] ? before : 0), ...said, ...blanks(last)];
@@ -140,7 +140,7 @@ function woven(
   for (const [nth, [at, index]] of pairs.entries()) {
     const next = pairs[nth + 1];
     const rest = strangers(index + 1, next?.[1] ?? there.length);
-    // The blank lines between them and what comes next are the version's own.
+    // The blank lines between these and what comes next belong to the version.
     const among = rest.slice(0, rest.findLastIndex(isSaid) + 1);
     lines.push(...wanted.slice(at, next?.[0]));
     (headingsIn(among).size > 0 ? sections : lines).push(...among);

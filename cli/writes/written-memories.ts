@@ -39,7 +39,7 @@ export async function writtenSince(
     const account = await accountOf(env, db, file.owner);
     const memories = await readLocalMemories(db, document, account);
     const isInInbox = memories.some((each) => each.key === key && each.in_inbox);
-    // What is held of the file hides what others have written.
+    // What is held of the file hides what others have written, so the document is read by itself.
     const { entries } = await readStanding(db, { account, document, key });
     const shown = (await findMemoryFile(db, file.folder, file.name))?.seen ?? [];
     if (isInInbox || !areShown(entries, shown)) written.push(file);
@@ -47,7 +47,7 @@ export async function writtenSince(
   return written;
 }
 
-/** As the daemon has it: what is a person's is the default remote's. */
+/** The account by which the daemon has it: personal memories are those of the default remote. */
 async function accountOf(env: Environment, db: Db, owner: MemoryOwner) {
   if (owner !== "user") return (await findBinding(db, owner)) ?? LOCAL_ACCOUNT;
   const view = await readRemotes(db, remoteEnvironment(env));
