@@ -35,9 +35,9 @@ export async function* itemsOf<P extends Page, Item>(
       ...query,
       ...(cursor !== undefined && { cursor }),
     });
-    const items: unknown = itemsIn(page);
+    const items = itemsIn(page);
     if (!Array.isArray(items)) throw unexpected("a list has no items");
-    yield* items as readonly Item[];
+    yield* items;
     const next = page.next_cursor ?? undefined;
     if (next !== undefined && next === cursor) throw unexpected("a list repeats its cursor");
     cursor = next;
