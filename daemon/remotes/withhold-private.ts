@@ -4,7 +4,11 @@ import type { AccountId } from "../../shared/ids.ts";
 import { listTextConflicts } from "../../shared/replica/conflicts/text-conflict-record.ts";
 import { ReplicaDocument, TEXT_FORM_KEY } from "../../shared/replica/document/document.ts";
 import type { Entry } from "../../shared/replica/document/entry-index.ts";
-import { TEXT_CONFLICT_PREFIX } from "../../shared/replica/document/own-metadata.ts";
+import {
+  MADE_OF_PREFIX,
+  REMOVED_PREFIX,
+  TEXT_CONFLICT_PREFIX,
+} from "../../shared/replica/document/own-metadata.ts";
 import { isWriterKey } from "../../shared/replica/log/machines.ts";
 import type { OpenDocument } from "../../shared/replica/store/open-document.ts";
 import { isPublicKey } from "../../shared/replica/store/rows.ts";
@@ -25,12 +29,12 @@ type Db = Kysely<DaemonTables>;
 /** Nothing is written under this client id. */
 const NOBODY = 0;
 
-/** What of a document must not leave, by the place from which it is taken. */
+/** What of a document must not leave. */
 interface Private {
-  readonly memories: ReadonlyMap<Entry, WhyHeld>;
-  readonly metadata: ReadonlyMap<string, WhyHeld>;
+  /** Of memories and of metadata. */
+  readonly entries: ReadonlyMap<Entry, WhyHeld>;
   readonly text: WhyHeld | undefined;
-  /** Other versions of the text, by their conflicts. */
+  /** Versions of lines of the text, by their conflicts. */
   readonly versions: ReadonlyMap<string, { readonly value: string; readonly why: WhyHeld }[]>;
 }
 
@@ -42,18 +46,21 @@ interface Private {
  */
 export async function withholdPrivate(context: Context, open: OpenDocument): Promise<void> {
   const found = await findPrivate(context, open);
-  const { memories, metadata, text, versions } = found;
-  if (memories.size + metadata.size + versions.size === 0 && !text) return;
+  const { entries, text, versions } = found;
+  if (entries.size + versions.size === 0 && !text) return;
   const former = open.document;
   const nothing = new ReplicaDocument([], NOBODY);
   const rebuilt = await context.rebuild(open, Y.encodeStateAsUpdate(nothing.ydoc));
   const { document } = rebuilt;
   if (!text) document.setContent(former.content(), context.now);
-  writeMemories(document, former, memories);
+  const isLeft = (entry: Entry) => !entries.has(entry);
+  for (const key of former.memories.keys()) {
+    writeEntries(document, "memories", former.memories.get(key).filter(isLeft));
+  }
+  const isHidden = hiddenIn(entries);
   for (const key of former.metadata.keys()) {
-    if (isWriterKey(key) || key === TEXT_FORM_KEY || metadata.has(key)) continue;
-    if (versions.has(key)) continue;
-    writeEntries(document, "metadata", former.metadata.get(key));
+    if (isWriterKey(key) || key === TEXT_FORM_KEY || versions.has(key) || isHidden(key)) continue;
+    writeEntries(document, "metadata", former.metadata.get(key).filter(isLeft));
   }
   await context.flush(rebuilt);
   await holdAll(context, rebuilt, { former, found });
@@ -85,47 +92,49 @@ export async function turnToService(
 async function findPrivate({ db, pause }: Context, open: OpenDocument): Promise<Private> {
   const { document, address } = open;
   const place = { document: address.name, already: [] };
-  const memories = new Map<Entry, WhyHeld>();
-  const metadata = new Map<string, WhyHeld>();
+  const entries = new Map<Entry, WhyHeld>();
   const versions = new Map<string, { value: string; why: WhyHeld }[]>();
   for (const key of document.memories.keys()) {
     for (const entry of document.memories.get(key)) {
       const why = asHeld(await entryReason(db, { key, value: String(entry.value) }, place));
-      if (why) memories.set(entry, why);
+      if (why) entries.set(entry, why);
     }
     await pause();
   }
   for (const key of document.metadata.keys()) {
     if (!isPublicKey(key)) continue;
-    const value = document.metadata.get(key)[0]?.value ?? null;
-    const why = asHeld(await metadataReason(db, { key, value }, place));
-    if (why) metadata.set(key, why);
-  }
-  for (const { id, versions: both } of listTextConflicts(document)) {
-    for (const { text: value } of both) {
-      const why = asHeld(await textReason(db, value, place));
-      if (!why) continue;
-      const key = TEXT_CONFLICT_PREFIX + id;
-      versions.set(key, [...(versions.get(key) ?? []), { value, why }]);
+    for (const entry of document.metadata.get(key)) {
+      const why = asHeld(await metadataReason(db, { key, value: entry.value }, place));
+      if (why) entries.set(entry, why);
     }
   }
+  for (const { id, versions: both } of listTextConflicts(document)) {
+    const key = TEXT_CONFLICT_PREFIX + id;
+    // It has the lines around its versions as well.
+    const value = document.metadata.get(key)[0]?.value ?? null;
+    const why = asHeld(await metadataReason(db, { key: "", value }, place));
+    if (!why) continue;
+    versions.set(
+      key,
+      both.map(({ text }) => ({ value: text, why })),
+    );
+  }
   const text = asHeld(await textReason(db, document.content(), place));
-  return { memories, metadata, text, versions };
+  return { entries, text, versions };
 }
 
 function asHeld(reason: WhyHeld["reason"] | undefined): WhyHeld | undefined {
   return reason && { cause: "private", reason };
 }
 
-function writeMemories(
-  document: ReplicaDocument,
-  former: ReplicaDocument,
-  held: ReadonlyMap<Entry, WhyHeld>,
-): void {
-  for (const key of former.memories.keys()) {
-    const entries = former.memories.get(key).filter((entry) => !held.has(entry));
-    writeEntries(document, "memories", entries);
+/** Tells which of the program's own metadata name a memory whose very name must not leave. */
+function hiddenIn(held: ReadonlyMap<Entry, WhyHeld>): (metadataKey: string) => boolean {
+  const hidden = new Set<string>();
+  for (const [{ key }, { reason }] of held) {
+    if ("inKey" in reason && reason.inKey) hidden.add(key);
   }
+  const named = [REMOVED_PREFIX, MADE_OF_PREFIX];
+  return (key) => named.some((each) => key.startsWith(each) && hidden.has(key.slice(each.length)));
 }
 
 /** With their times. Of equally late entries the one written last wins: the first of the list. */
@@ -151,18 +160,15 @@ async function holdAll(
   const { db, now } = context;
   for (const key of former.memories.keys()) {
     for (const [nth, entry] of former.memories.get(key).entries()) {
-      const why = found.memories.get(entry);
+      const why = found.entries.get(entry);
       if (why) await holdEntry(db, open, { entry, why, isLatest: nth === 0 });
     }
   }
-  for (const [key, why] of found.metadata) {
-    const [entry] = former.metadata.get(key);
-    const place = { ...placeOf(open), kind: "metadata", key } as const;
-    const value = JSON.stringify(entry?.value ?? null);
-    const isTaken = (await findHeld(db, place)) !== undefined;
-    const apart = isTaken ? { apart: hashOf(value), shown: false } : {};
-    const writtenAt = entry?.updated_at ?? now;
-    await putHeld(db, { ...place, ...apart, value, seen: [], writtenAt, ...why });
+  for (const key of former.metadata.keys()) {
+    for (const entry of former.metadata.get(key)) {
+      const why = found.entries.get(entry);
+      if (why) await holdMetadata(db, open, { entry, why });
+    }
   }
   for (const { value, why } of [...found.versions.values()].flat()) {
     const place = { ...placeOf(open), kind: "text", key: hashOf(value) } as const;
@@ -197,6 +203,20 @@ export async function holdEntry(
   const shown = isLatest && !(await findHeld(db, place));
   const apart = shown ? undefined : hashOf(value);
   await putHeld(db, { ...place, apart, value, seen: BEFORE_DELETIONS, shown, writtenAt, ...why });
+}
+
+/** The latest first: it is the one that is shown, unless something was held before. */
+async function holdMetadata(
+  db: Db,
+  open: OpenDocument,
+  { entry, why }: { readonly entry: Entry; readonly why: WhyHeld },
+): Promise<void> {
+  const { key, updated_at: writtenAt } = entry;
+  const place = { ...placeOf(open), kind: "metadata", key } as const;
+  const value = JSON.stringify(entry.value);
+  const isTaken = (await findHeld(db, place)) !== undefined;
+  const apart = isTaken ? { apart: hashOf(value), shown: false } : {};
+  await putHeld(db, { ...place, ...apart, value, seen: [], writtenAt, ...why });
 }
 
 /** Of a linked folder's file it is the file's: it is judged again at the next look at the file. */

@@ -14,6 +14,10 @@ import { moveMemories } from "../../daemon/remotes/move-memories.ts";
 import { addRemote, moveProject } from "../../daemon/remotes/remote-book.ts";
 import { turnToService } from "../../daemon/remotes/withhold-private.ts";
 import type { AccountId } from "../../shared/ids.ts";
+import {
+  listTextConflicts,
+  recordTextConflict,
+} from "../../shared/replica/conflicts/text-conflict-record.ts";
 import { projectDocument } from "../../shared/replica/document/address.ts";
 import type { OpenDocument } from "../../shared/replica/store/open-document.ts";
 import type { ReplicaStore } from "../../shared/replica/store/store.ts";
@@ -214,4 +218,46 @@ test("an account that the environment turns to another service is judged before 
   await turn("https://c.example.com");
   expect(await home.held()).toMatchObject([{ key: "note", value: OWN_LINE, shown: true }]);
   expect(await home.sent(LOCAL_ACCOUNT)).not.toContain(OWN_LINE);
+});
+
+test("metadata that two wrote at once are judged one by one, and a held name is in nothing else", async () => {
+  const home = await openHome(PROJECT, (open) => {
+    const { document } = open;
+    document.setEntry("metadata", "rule", { value: OWN_LINE, now: NOW, seen: [] });
+    document.setEntry("metadata", "rule", { value: "fine", now: NOW + 1, seen: [] });
+    document.setEntry("memories", OWN_LINE, { value: "first", now: NOW });
+    open.deleteMemory({ key: OWN_LINE, now: NOW + 1 });
+    const again = { value: "a note", now: NOW + 2, seen: [], isBeforeDeletion: true };
+    document.setEntry("memories", OWN_LINE, again);
+  });
+  await home.move(home.a);
+  expect((await home.held()).map(({ kind, value }) => [kind, value])).toEqual([
+    ["metadata", JSON.stringify(OWN_LINE)],
+    ["memory", "a note"],
+  ]);
+  expect(await home.sent(home.a)).not.toContain(OWN_LINE);
+  expect(await home.sent(home.a)).toContain("fine");
+});
+
+test("a conflict of the text with a line of one's own goes nowhere, and both versions are held", async () => {
+  const home = await openHome(PROJECT, ({ document }) => {
+    document.setContent("# P\n\nfine\n", NOW);
+    const at = (text: string, machine: string) => ({ text, machine, at: NOW });
+    const versions = [at(`${OWN_LINE}\n`, "a"), at("another line\n", "b")] as const;
+    recordTextConflict(document, { kind: "both", versions }, { now: NOW });
+    const fine = [at("one\n", "a"), at("other\n", "b")] as const;
+    recordTextConflict(document, { kind: "both", versions: fine }, { now: NOW });
+  });
+  await home.move(home.a);
+  const { content } = await home.read(home.a);
+  expect(content).toBe("# P\n\nfine\n");
+  expect((await home.held()).map(({ kind, value, shown }) => [kind, value, shown]).sort()).toEqual([
+    ["text", `${OWN_LINE}\n`, false],
+    ["text", "another line\n", false],
+  ]);
+  const left = await home.store.write(async (context) => {
+    return listTextConflicts((await context.open(projectDocument(home.a, PROJECT))).document);
+  });
+  expect(left.map(({ versions }) => versions[0].text)).toEqual(["one\n"]);
+  expect(await home.sent(home.a)).not.toContain(OWN_LINE);
 });
