@@ -27,6 +27,8 @@ interface StoredRules {
   readonly rules: readonly StoredRule[];
 }
 
+const LINE_LENGTH_MAX = 1000;
+
 /** gitleaks' rules; see `gitleaks-rules.json` for their version and licence. */
 export async function loadGitleaksRules(): Promise<SecretRule[]> {
   const stored: StoredRules = (await import("./gitleaks-rules.json")).default;
@@ -74,14 +76,13 @@ function compile(stored: StoredRule) {
 }
 
 /**
- * The match, extended to the left to the beginning of the name that the pattern found a part of.
+ * The match, extended to the left to the beginning of the name that the pattern found a part of. Of
+ * a long one its beginning: the patterns for it are about the name, and are slow on a long secret.
  */
 function withNameBefore({ text, at, match }: FoundSecret): string {
   const before = /[\w.-]{0,50}$/.exec(text.slice(Math.max(0, at - 50), at))?.[0] ?? "";
-  return before + match;
+  return before + match.slice(0, LINE_LENGTH_MAX);
 }
-
-const LINE_LENGTH_MAX = 1000;
 
 function lineOf({ text, at }: FoundSecret): string {
   const start = text.lastIndexOf("\n", at - 1) + 1;

@@ -1,3 +1,4 @@
+import { isSpelt } from "./letter-pairs.ts";
 import type { TableAssignment } from "./table-assignments.ts";
 import { isUnspeakable } from "./wordy.ts";
 
@@ -30,9 +31,13 @@ const NAME = new RegExp(
     "(?:access|admin|api|app|auth|bot|client|deploy|secret|service|signing)[ _-](?:key|token)s?)",
   "iu",
 );
+/** In languages that part no words, or bend them; `令牌桶` is an algorithm's. */
+const FAR_NAME =
+  /密[钥鑰]|金鑰|令牌(?![桶数數用使])|[凭憑][证證据據]|(?:API|アクセス|シークレット|秘密) ?キー|(?:アクセス|API) ?トークン|秘密鍵|認証情報|(?<!\p{L})(?:ключ(?:и|ей|а)?|токен(?:ы|ов|а)?|секрет(?:ы|ов)?)(?!\p{L})/iu;
 const ANY_NAME = new RegExp(
   "schl(?:ü|ue)ssel|jeton|cl[ée]|clave|llave|chave|chiav|sleutel|key|token|[cs]e[cg]r|cred|" +
-    "zugang|gehei|identif",
+    "zugang|gehei|identif|密[钥鑰]|金鑰|令牌|[凭憑][证證据據]|キー|トークン|秘密鍵|認証情報|" +
+    "ключ|токен|секрет",
   "i",
 );
 
@@ -43,13 +48,14 @@ const ANY_NAME = new RegExp(
 const SHAPED_LENGTH_MAX = 800;
 
 const HEADING = /^[ >]{0,10}(#{1,6}) (.{1,200}?)[ #]*$/;
+const ELEMENT = /^[ >]{0,10}<h([1-6])(?: [^<>]{0,200})?>([^<>]{1,200})<\/h[1-6]>$/i;
 /** A line in bold alone, and one that says by a colon that something follows. */
 const BOLD = /^[ >]{0,10}(?:\*\*|__)([^*_]{1,120})(?:\*\*|__):?$/;
 const ITEM = "^[ >]{0,20}(?:[-+*•]|\\d{1,3}[.)])? ?";
-const ANNOUNCED = new RegExp(`${ITEM}(.{1,120}?)["*_]{0,2}:[*_]{0,2} ?[{[]?$`);
+const ANNOUNCED = new RegExp(`${ITEM}(.{1,120}?)["*_]{0,2}[:：][*_]{0,2} ?[{[]?$`);
 /** A line of a list, or of a file of settings, with its value at the end. */
 const NAMED_VALUE = new RegExp(
-  `${ITEM}(.{1,100}?)[*_\`]{0,3} ?(?::|=|→|->|=>| [-–—] )[*_]{0,2} ?` +
+  `${ITEM}(.{1,100}?)[*_\`]{0,3} ?(?:[:：]|=|→|->|=>| [-–—] )[*_]{0,2} ?` +
     "[\"'`]?([\\w+/.~-]{16,512}={0,2})[\"'`]?[*_]{0,2}[.,;]?$",
 );
 /** What may be a key, whatever stands around it in a section of keys. */
@@ -104,6 +110,8 @@ function headingOf(
 ): { readonly level: number; readonly text: string } | undefined {
   const [, signs, text] = HEADING.exec(line) ?? [];
   if (signs !== undefined && text !== undefined) return { level: signs.length, text };
+  const [, level, title] = ELEMENT.exec(line) ?? [];
+  if (level !== undefined && title !== undefined) return { level: Number(level), text: title };
   const [underline] = /^(?:={3,}|-{3,})$/.exec(below) ?? [];
   const isUnderlined = underline !== undefined && /^[^\s|>-].{0,120}$/.test(line);
   if (isUnderlined) return { level: underline.startsWith("=") ? 1 : 2, text: line };
@@ -113,7 +121,8 @@ function headingOf(
 
 /** Whether a heading, or what a text is kept by, names keys, tokens or other secrets. */
 export function namesKey(name: string): boolean {
-  return NAME.test(name.replace(/["*_`]+$/, "").replace(OTHER_KEYS, ""));
+  const own = name.replace(/["*_`]+$/, "").replace(OTHER_KEYS, "");
+  return NAME.test(own) || FAR_NAME.test(own);
 }
 
 /** What may be a key in a line of a section of keys. A name in the line may say that it is none. */
@@ -175,15 +184,18 @@ function mayBeKey(value: string): boolean {
   });
 }
 
+/** A version is one (`V2`), and so is a word in camel case, an abbreviation or a number. */
+const RUNS = /[vV]\d{1,2}(?!\d)|[A-Z]?[a-z]+(?<!v(?=\d))|[A-Z]+(?![a-z])|\d+/g;
+
 /** What is drawn at random changes between letters and digits more often. */
 const LENGTH_PER_RUN = 3;
 
 /** Whether words and numbers take turns, as in `postgres16alpine3` and `oauth2ClientV2`. */
 function isOfTerms(part: string): boolean {
-  const runs = part.match(/[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+/g) ?? [];
-  const words = runs.filter((run) => /[a-z]/i.test(run));
+  const runs = part.match(RUNS) ?? [];
+  const words = runs.filter((run) => !/\d/.test(run));
   const short = words.filter(({ length }) => length < 3);
-  const isSpoken = words.every((word) => !isUnspeakable(word));
+  const isSpoken = words.every((word) => !isUnspeakable(word)) && isSpelt(words);
   const isHex = /^[\da-f]+$/i.test(part);
   return isSpoken && !isHex && short.length <= 1 && runs.length <= part.length / LENGTH_PER_RUN;
 }

@@ -61,3 +61,16 @@ test("no line takes a scan more than linear time", async () => {
     }
   }
 }, 240_000);
+
+test("a value without an end takes a scan no longer than a text", async () => {
+  const letters = "abcdefghijklmnopqrstuvwxyz0123456789";
+  let state = 7;
+  const next = () => {
+    state = (Math.imul(state, 1_103_515_245) + 12_345) >>> 0;
+    return letters[(state >>> 8) % letters.length];
+  };
+  const text = `key: ${Array.from({ length: 250_000 }, next).join("")}`;
+  const begun = process.cpuUsage();
+  await findSecrets(text);
+  expect(process.cpuUsage(begun).user / 1_000).toBeLessThan(PROCESSOR_MS_MAX);
+}, 240_000);

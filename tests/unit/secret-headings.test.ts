@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { headedAssignments } from "../../daemon/held/headed-assignments.ts";
 import { allowPrivateOf, linesOfSecrets } from "../../daemon/held/judge.ts";
 import { findSecrets } from "../../daemon/held/secret-scan.ts";
 import { dropHeld, listHeld } from "../../daemon/home/held-store.ts";
@@ -47,6 +48,12 @@ const NOTED: readonly ((key: string) => string)[] = [
   (key) => `## API keys: cache service\n- next: ${key}\n`,
   (key) => `## API keys\n- prod, locked to host 10.0.0.1: ${key}\n`,
   (key) => `- Stripe key (live) — ${key}\n`,
+  (key) => `<h2 id="keys">API keys</h2>\n<li>${key}</li>\n`,
+  (key) => `## API 密钥\n- 生产: ${key}\n`,
+  (key) => `API密钥：\n- ${key}\n`,
+  (key) => `- 生产令牌：${key}\n`,
+  (key) => `## APIキー\n- 本番: ${key}\n`,
+  (key) => `## Ключи API\n- prod: ${key}\n`,
 ];
 
 /** What is an id as often as a key, where no sentence is around it, and parts beside words. */
@@ -153,4 +160,33 @@ test("a memory's key, and a key of metadata, name keys as a heading does", async
     await put();
     expect(await listHeld(home.store.reader)).toEqual([]);
   }
+});
+
+/** Values as a generator draws them, by a seed. */
+function drawn(length: number, seed: number): string {
+  let state = seed;
+  const next = () => {
+    state = (Math.imul(state, 1_103_515_245) + 12_345) >>> 0;
+    return (state >>> 8) % 36;
+  };
+  return Array.from({ length }, () => next().toString(36)).join("");
+}
+
+test("of keys of lower-case letters and digits hardly any is taken for words", () => {
+  const missed = (length: number) => {
+    const all = Array.from({ length: 2000 }, (_, nth) => drawn(length, 1 + nth * 7919));
+    const mixed = all.filter((each) => /\d/.test(each) && /[a-z]/.test(each));
+    return mixed.filter((each) => headedAssignments(`## API keys\n- p: ${each}\n`).length === 0);
+  };
+  expect(missed(16).length).toBeLessThan(24);
+  expect(missed(20).length).toBeLessThan(12);
+});
+
+test.each([
+  "useApiKeyV2Query",
+  "useOauthTokenV12Mutation",
+  "windows11x64build",
+  "llama31instruct70b",
+])("%s is the name of something", (name) => {
+  expect(headedAssignments(`## API keys\n- see \`${name}\`\n`)).toEqual([]);
 });
