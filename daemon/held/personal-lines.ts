@@ -33,7 +33,7 @@ export async function personalLinesReason(
   if (layerOf(document) === "user") return undefined;
   const standing = already.map((each) => new LetteredText(each));
   const isOpen = (letters: string) => !standing.some((each) => each.has(letters));
-  const own = await personalIn(db, new LetteredText(text), isOpen);
+  const own = await personalIn(db, text, isOpen);
   if (own.size === 0) return undefined;
   for (const each of (await others?.()) ?? []) {
     const other = new LetteredText(each);
@@ -50,7 +50,7 @@ export async function allowPersonalLines(
   { document, text }: Pick<LeavingText, "document" | "text">,
   now: number,
 ): Promise<void> {
-  const own = await personalIn(db, new LetteredText(text), () => true);
+  const own = await personalIn(db, text, () => true);
   for (const letters of own.keys()) {
     await db
       .insertInto("allowances")
@@ -66,7 +66,7 @@ export async function ownLettersIn(
   { document, text }: Pick<LeavingText, "document" | "text">,
 ): Promise<Set<string>> {
   if (layerOf(document) === "user") return new Set();
-  const own = new Set((await personalIn(db, new LetteredText(text), () => true)).keys());
+  const own = new Set((await personalIn(db, text, () => true)).keys());
   for (const letters of await allowedAmong(db, document, own)) own.delete(letters);
   return own;
 }

@@ -3,7 +3,7 @@ import { notedAmong } from "../home/personal-lines.ts";
 import { PERSONAL_KEY, PERSONAL_MARK } from "../home/personal-mark.ts";
 import type { DaemonTables } from "../home/tables.ts";
 import { isOnesOwn, lettersOf, saysALot } from "../home/text-line.ts";
-import type { LetteredText } from "./lettered-text.ts";
+import { LetteredText } from "./lettered-text.ts";
 
 type Db = Kysely<DaemonTables>;
 
@@ -23,10 +23,43 @@ interface PersonalLetters {
  */
 export async function personalIn(
   db: Db,
-  text: LetteredText,
+  text: string,
   isOpen: (letters: string) => boolean,
 ): Promise<Map<string, number[]>> {
   const present = await presentLetters(db);
+  const found = await personalAmong(db, new LetteredText(text), { present, isOpen });
+  const shown = withoutComments(text);
+  if (shown === text) return found;
+  // A comment in the midst of a line hides it from nobody; and one that has a line shows it to all.
+  const around = await personalAmong(db, new LetteredText(shown), { present, isOpen });
+  return new Map([...around, ...found]);
+}
+
+/** A text without HTML's comments, in as many lines. */
+function withoutComments(text: string): string {
+  const kept: string[] = [];
+  let at = 0;
+  for (;;) {
+    const begin = text.indexOf("<!--", at);
+    const end = begin === -1 ? -1 : text.indexOf("-->", begin);
+    if (end === -1) return [...kept, text.slice(at)].join("");
+    const lines = text.slice(begin, end).split("\n").length;
+    kept.push(text.slice(at, begin), "\n".repeat(lines - 1));
+    at = end + "-->".length;
+  }
+}
+
+async function personalAmong(
+  db: Db,
+  text: LetteredText,
+  {
+    present,
+    isOpen,
+  }: {
+    readonly present: readonly PersonalLetters[];
+    readonly isOpen: (letters: string) => boolean;
+  },
+): Promise<Map<string, number[]>> {
   const found = new Map<string, number[]>();
   const noted = await notedAmong(
     db,

@@ -9,8 +9,20 @@ const MARKS: Readonly<Record<string, string>> = {
   tilde: "\u0303",
   uml: "\u0308",
 };
+/** Letters that are none with a mark, by the whole names that HTML gives them. */
+const LETTERS: Readonly<Record<string, string>> = {
+  aelig: "æ",
+  dstrok: "đ",
+  eth: "ð",
+  inodot: "ı",
+  lstrok: "ł",
+  oelig: "œ",
+  oslash: "ø",
+  szlig: "ß",
+  thorn: "þ",
+};
 const ENTITY =
-  /&(?:#(\d{1,7})|#x([\da-f]{1,6})|([a-z]{1,2})(acute|caron|cedil|circ|grave|lig|ring|slash|tilde|uml)|[a-z]{2,8});/gi;
+  /&(?:#(\d{1,7})|#x([\da-f]{1,6})|([a-z])(acute|caron|cedil|circ|grave|ring|tilde|uml)|([a-z]{2,8}));/gi;
 const ESCAPE = /\\u(?:\{([\da-f]{1,6})\}|([\da-f]{4}))|\\x([\da-f]{2})|\\[nrt]/gi;
 const PERCENT = /(?:%[\da-f]{2})+/gi;
 
@@ -30,10 +42,10 @@ export function withoutEncodings(line: string): string {
       return character(braced ?? four ?? byte, 16);
     })
     .replace(ENTITY, (_, ...parts: (string | undefined)[]) => {
-      const [decimal, hex, letters = "", mark = ""] = parts;
+      const [decimal, hex, letter = "", mark = "", name = ""] = parts;
       if (decimal !== undefined) return character(decimal, 10);
       if (hex !== undefined) return character(hex, 16);
-      return letters.toLowerCase() === "sz" ? "ß" : letters + (MARKS[mark.toLowerCase()] ?? "");
+      return letter + (MARKS[mark.toLowerCase()] ?? LETTERS[name.toLowerCase()] ?? "");
     });
 }
 

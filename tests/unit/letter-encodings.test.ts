@@ -22,3 +22,10 @@ test.each<[name: string, encode: (line: string) => string]>([
 ])("a line in %s has the letters that it has as a text", (_, encode) => {
   for (const line of LINES) expect(lettersOf(encode(line))).toBe(lettersOf(line));
 });
+
+test("a letter that is none with a mark has the name that HTML gives it", () => {
+  const named =
+    "R&oslash;nne, &AElig;r&oslash;, c&oelig;ur, Stra&szlig;e, &Thorn;&oacute;r&eth;ur, " +
+    "&Lstrok;&oacute;d&zacute;";
+  expect(lettersOf(named)).toBe(lettersOf("Rønne, Ærø, cœur, Straße, Þórður, Łódź"));
+});

@@ -337,3 +337,11 @@ test("what comes from others is never held", async () => {
     await c.remove();
   }
 });
+
+test("a comment in the midst of a line hides it not, and one that has a line shows it", async () => {
+  expect(await reasonFor("- mine <!-- note -->alone\n")).toEqual(lines(1));
+  expect(await reasonFor("# X\nmine <!-- of\ntwo lines --> alone\n")).toBeUndefined();
+  expect(await reasonFor("<!-- a\nb -->\n- mine<!----> alone\n")).toEqual(lines(3));
+  expect(await reasonFor("<!-- mine alone -->\n")).toEqual(lines(1));
+  expect(await reasonFor("a <!--\nmine alone\n")).toEqual(lines(2));
+});
