@@ -35,6 +35,7 @@ import type { agreeToReplace } from "../writes/agree-to-instructions.ts";
 import { agreeToAudience, audienceShown, sayAudience } from "../writes/audience.ts";
 import { type WriteGuard, writeMemory } from "../writes/inbox-write.ts";
 import { sayLeftHeld } from "../writes/left-held.ts";
+import { lookAlikeSaid } from "../writes/look-alike.ts";
 import { sayIfOutOfReach } from "../writes/out-of-reach.ts";
 import { sayIfDeleted } from "../writes/refuse-deleted.ts";
 import { saveMemory } from "../writes/save.ts";
@@ -105,12 +106,16 @@ async function save(
   key: string,
   { value, options }: { readonly value: string; readonly options: WriteOptions },
 ) {
-  const place = await withLocal(env, (db) => targetOf(env, db, options));
+  const { place, alike } = await withLocal(env, async (db) => {
+    const place = await targetOf(env, db, options);
+    return { place, alike: await lookAlikeSaid(db, place, key) };
+  });
   await agreeToAudience(env, place, { done: "saved", options });
   const guard = await agreeToOwn(env, place, { key, value, done: "saved", options });
   const isNew = value === "" && !(await isThere(env, place, key));
   const { leftHeld } = await saveMemory(env, place, { key, value, options: { ...options, guard } });
   if (leftHeld) sayAside(sayLeftHeld(leftHeld));
+  if (alike !== undefined) sayAside(alike);
   // Looked up after the write, which may have bound the project.
   await sayIfHeld(
     env,

@@ -3,6 +3,7 @@ import { PERSONAL_KEY } from "../../daemon/home/personal-mark.ts";
 import type { DaemonTables } from "../../daemon/home/tables.ts";
 import { lettersOf } from "../../daemon/home/text-line.ts";
 import { personalMemories } from "../../daemon/reading/personal-keys.ts";
+import { findLookAlike } from "../../shared/look-alike.ts";
 import type { MemoryPlace } from "../place/place.ts";
 import { type ProjectScope, refusalIn } from "./project-scope.ts";
 
@@ -25,7 +26,9 @@ export async function refuseInstructions(
   const isText = await personalMemories(db, place);
   // A person who lists memories would take a key that looks the same for the text.
   const looksSo = ({ key }: { readonly key: string }) =>
-    place.layer === "user" && lettersOf(key) === lettersOf(PERSONAL_KEY);
+    place.layer === "user" &&
+    (lettersOf(key) === lettersOf(PERSONAL_KEY) ||
+      findLookAlike(key, [PERSONAL_KEY]) !== undefined);
   const isPersonal = (memory: { readonly key: string; readonly value: string }) =>
     isText(memory) || looksSo(memory);
   if (!memories.some((memory) => memory !== undefined && isPersonal(memory))) return;

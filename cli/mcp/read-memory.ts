@@ -19,7 +19,7 @@ import {
   scopeJson,
   scopeLine,
 } from "./project-scope.ts";
-import { ageShown, memoryLine, shownMemory } from "./shown-memory.ts";
+import { ageShown, memoryLine, type ShownMemory, shownMemory } from "./shown-memory.ts";
 import { framed, NOTE, type Quoted, type ToolResult } from "./tool-result.ts";
 
 /** What `read_memory` is asked. */
@@ -86,7 +86,10 @@ async function readCurrent(
       data: {
         ...scopeJson(scope),
         note: NOTE,
-        ...(shown.project !== undefined && { of_project: shown.project }),
+        ...(shown.project !== undefined && {
+          of_project: shown.project,
+          of_project_name: shown.project_name,
+        }),
         ...withoutProject(rest),
         revision,
         value,
@@ -97,10 +100,11 @@ async function readCurrent(
 }
 
 /** In a result, `project` is the one that the call is about. */
-function withoutProject<Shown extends { readonly project?: string }>({
+function withoutProject<Shown extends Pick<ShownMemory, "project" | "project_name">>({
   project: _,
+  project_name: __,
   ...rest
-}: Shown): Omit<Shown, "project"> {
+}: Shown): Omit<Shown, "project" | "project_name"> {
   return rest;
 }
 

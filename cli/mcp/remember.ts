@@ -12,6 +12,7 @@ import { CommandFailed } from "../screen/errors.ts";
 import { isShared, seenBy } from "../views/seen-by.ts";
 import { audienceOf } from "../writes/audience.ts";
 import { type LeftHeld, sayLeftHeld } from "../writes/left-held.ts";
+import { lookAlikeLine } from "../writes/look-alike.ts";
 import { readOutOfReach, staysHere } from "../writes/out-of-reach.ts";
 import { saveMemory } from "../writes/save.ts";
 import { namedKeys, whySecret } from "./kept-secret.ts";
@@ -147,6 +148,7 @@ async function asSaved(
       ? passageOf(before.value, "", FIRST_LINE_MAX)
       : undefined;
   const similar = before === undefined ? similarKeys(key, keys) : [];
+  const alike = before === undefined ? lookAlikeLine(key, keys) : undefined;
   const kept = await readOutOfReach(env, place);
   const isTold = place.layer === "global" && kept === undefined;
   const audience = isTold ? await audienceOf(env, place.account) : null;
@@ -154,6 +156,7 @@ async function asSaved(
     why === undefined ? `${status}: ${key}` : heldSentence(key, why),
     ...(replaces === undefined ? [] : [`it replaces: ${replaces}`]),
     ...(leftHeld === undefined ? [] : [sayLeftHeld(leftHeld)]),
+    ...(alike === undefined ? [] : [alike]),
     ...(similar.length === 0 ? [] : [`similar keys: ${similar.join(", ")}`]),
     ...(isShared(audience) ? [`seen by ${seenBy(audience)}`] : []),
     ...(kept === undefined ? [] : [staysHere(place.layer, kept)]),

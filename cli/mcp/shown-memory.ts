@@ -15,8 +15,9 @@ import { whySecret, withheldText } from "./kept-secret.ts";
 export interface ShownMemory {
   readonly key: string;
   readonly layer: string;
-  /** The connected project that it is of. */
+  /** The connected project that it is of, by its id. */
   readonly project?: string;
+  readonly project_name?: string;
   readonly age: string;
   readonly machine: string | null;
   readonly passage: string;
@@ -42,7 +43,10 @@ export async function shownMemory(
   return {
     key,
     layer: memory.layer,
-    ...(place.connected && { project: place.connected.id }),
+    ...(place.connected && {
+      project: place.connected.id,
+      project_name: place.connected.name,
+    }),
     age: ageShown(Date.parse(memory.updated_at)),
     machine: (await machineOfMemory(env, db, found)) ?? null,
     passage,
@@ -51,8 +55,9 @@ export async function shownMemory(
 }
 
 /** The same as a line of text, without its passage. */
-export function memoryLine({ key, layer, project, age, machine, held }: ShownMemory): string {
-  const where = project === undefined ? layer : `${layer} ${project}`;
+export function memoryLine(memory: ShownMemory): string {
+  const { key, layer, project, project_name: name, age, machine, held } = memory;
+  const where = project === undefined ? layer : `${layer} ${name} (${project})`;
   const parts = [key, where, age, machine ?? "an unknown machine", ...(held ? ["held here"] : [])];
   return parts.join(" · ");
 }

@@ -8,8 +8,11 @@ import { readMemory } from "../../cli/mcp/read-memory.ts";
 import { recall } from "../../cli/mcp/recall.ts";
 import { remember } from "../../cli/mcp/remember.ts";
 import { memoryResources } from "../../cli/mcp/resources.ts";
+import { memoryLine } from "../../cli/mcp/shown-memory.ts";
 import { refused } from "../../cli/mcp/tool-result.ts";
 import { type Environment, readEnvironment } from "../../cli/place/environment.ts";
+import { targetOf, withLocal } from "../../cli/place/place.ts";
+import { lookAlikeSaid } from "../../cli/writes/look-alike.ts";
 import { LOCAL_ACCOUNT, LOCAL_USER } from "../../daemon/home/local-account.ts";
 import { userDocument } from "../../shared/replica/document/address.ts";
 import { revisionName } from "../../shared/replica/history/revision-name.ts";
@@ -241,4 +244,25 @@ test("recall says no more than its budget allows, and how much it leaves out", a
     truncated: true,
     next: expect.stringContaining(`${8 - shown} more`),
   });
+});
+
+test("a new key that looks like another memory's is saved beside it, and told", async () => {
+  await save("notes", "first");
+  const { text } = await save("n\u043etes", "second");
+  expect(text).toContain(
+    'that of another memory, notes, which stays beside it; this one has "\u043e"',
+  );
+  expect((await save("n\u043etes", "third")).text).not.toContain("another memory");
+  const said = await withLocal(env, async (db) => {
+    const place = await targetOf(env, db, { layer: "user" });
+    const keys = ["notes.md", "other", "notes"];
+    return await Promise.all(keys.map((key) => lookAlikeSaid(db, place, key)));
+  });
+  expect(said).toEqual([expect.stringContaining("memory, notes,"), undefined, undefined]);
+});
+
+test("a memory of a connected project is shown with that project's name", () => {
+  const memory = { key: "k", layer: "project", age: "today", machine: "m", passage: "" };
+  const of = { project: "proj_a", project_name: "gizmo" };
+  expect(memoryLine({ ...memory, ...of })).toBe("k · project gizmo (proj_a) · today · m");
 });

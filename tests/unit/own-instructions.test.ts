@@ -124,6 +124,9 @@ test("no assistant changes or deletes it through a tool, and each is told who ca
     "Personal/Instructions",
     "personal/instruct\u00adions",
     "personal/instructions ",
+    "personal/instructi\u043ens",
+    "personal/instruction\u015b",
+    "personal/instructions.md",
   ]) {
     await expect(remember(env, undefined, { ...request, key })).rejects.toThrow("Only its user");
   }
