@@ -1,7 +1,10 @@
 import type { Command } from "commander";
+import type { Kysely } from "kysely";
 import { fileAt } from "../../daemon/files/names/also-file.ts";
 import { heldReason, heldReasonNow } from "../../daemon/held/advice.ts";
 import { allowHeld, type HeldItem, heldId, listHeld } from "../../daemon/home/held-store.ts";
+import { listLinks } from "../../daemon/home/links.ts";
+import type { DaemonTables } from "../../daemon/home/tables.ts";
 import { type HeldStatus, heldStatus } from "../../daemon/status/held-status.ts";
 import { layerOf } from "../../shared/replica/document/address.ts";
 import { timestampOf } from "../../shared/wire/timestamp.ts";
@@ -167,7 +170,13 @@ async function show(env: Environment, id: string, options: Options): Promise<voi
 }
 
 async function allow(env: Environment, id: string, options: Options): Promise<void> {
-  const item = await find(env, id, options);
+  const item = await find(env, id, options).catch(async (thrown: unknown) => {
+    const key = isUnheld(thrown) ? await findLetIn(env, id) : undefined;
+    if (key === undefined) throw thrown;
+    if (options.json) sayJson({ id, held: false });
+    else saySentence(`nothing of ${key} is held any more: there is nothing left to allow`);
+  });
+  if (!item) return;
   const { account, document } = item;
   if (item.kind === "file" && item.cause === "limit") {
     throw new CommandFailed(`the ${fileAt(item.key)} ${heldReason(item)}`);
@@ -186,6 +195,48 @@ async function allow(env: Environment, id: string, options: Options): Promise<vo
   const along =
     others.length > 0 ? ` with what is held for nothing else: ${others.join(", ")}` : "";
   saySentence(`allowed ${await shownName(item)}; the daemon syncs it${along}`);
+}
+
+function isUnheld(thrown: unknown): boolean {
+  return thrown instanceof CommandFailed && thrown.code === "not-found";
+}
+
+/** What an id of what was held belongs to, as where that came along with another; in words. */
+async function findLetIn(env: Environment, id: string): Promise<string | undefined> {
+  return await withLocal(env, async (db) => {
+    const found = db && (await listHoldable(db)).find((each) => heldId(each) === id);
+    const isHeld =
+      found &&
+      (await listHeld(db)).some(({ kind, key, document }) => {
+        return kind === found.kind && key === found.key && document === found.document;
+      });
+    return found && !isHeld ? await shownName({ ...found, cause: "private" }) : undefined;
+  });
+}
+
+/** The places of which something may have been held, by what the home has. */
+async function listHoldable(
+  db: Kysely<DaemonTables>,
+): Promise<readonly Pick<HeldItem, "kind" | "document" | "key">[]> {
+  const entries = (table: "memories" | "metadata") =>
+    db
+      .selectFrom(table)
+      .innerJoin("documents", "documents.id", `${table}.document_id`)
+      .select(["documents.name as document", `${table}.key as key`])
+      .orderBy("documents.id")
+      .orderBy("key")
+      .execute();
+  const memories = await entries("memories");
+  const metadata = await entries("metadata");
+  const links = await listLinks(db);
+  return [
+    ...memories.map((each) => ({ kind: "memory", ...each }) as const),
+    ...metadata.map((each) => ({ kind: "metadata", ...each }) as const),
+    ...links.flatMap(({ projectId: document, dir }) => [
+      { kind: "text", document, key: "" } as const,
+      { kind: "file", document, key: dir } as const,
+    ]),
+  ];
 }
 
 async function drop(env: Environment, id: string, options: Options): Promise<void> {

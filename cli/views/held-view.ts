@@ -5,7 +5,7 @@ import type { HeldStatus } from "../../daemon/status/held-status.ts";
 import { toned } from "../screen/tones.ts";
 
 /** The name of a held write for a person. Never contains a secret, even if its key does. */
-export async function shownName(item: HeldItem): Promise<string> {
+export async function shownName(item: Pick<HeldItem, "kind" | "key" | "cause">): Promise<string> {
   return heldName({ kind: item.kind, key: await shownKey(item) });
 }
 

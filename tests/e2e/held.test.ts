@@ -76,6 +76,10 @@ scenario("a secret stays on its machine until a person says otherwise", async (l
   await untilKeys(b, "deploy", "plain");
   expect(await b.memsync("get", "deploy")).toBe(SECRET);
   expect(await heldIds(a)).toEqual([]);
+  expect(await a.memsync("held", "allow", id)).toBe(
+    "nothing of deploy is held any more: there is nothing left to allow\n",
+  );
+  expect((await a.run(["held", "drop", id])).status).toBe(1);
   expect(`${a.logs()}${b.logs()}`).not.toContain(PLANTED.github);
 });
 
