@@ -82,7 +82,8 @@ async function run(env: Environment, names: readonly string[], flags: SetupFlags
   }
   if (due.length > 0) {
     const what = flags.remove ? "Take this back?" : "Set this up?";
-    await agreeTo(what, { yes: flags.yes, undone: "nothing was changed" });
+    const does = flags.remove ? "takes this back" : "sets this up";
+    await agreeTo(what, { yes: flags.yes, undone: "nothing was changed", does });
   }
   const failures: StepFailure[] = [];
   for (const { assistant, file } of due) {
@@ -140,13 +141,15 @@ function mayHaveOurs({ file, read }: SetupStep): boolean {
   return read.kind !== "unreadable" || readFileSync(file.path).includes("memsync");
 }
 
+const USUAL_HOME = "~/.memsync";
+
 /** Warns of variables of this shell that an assistant started elsewhere does not have. */
 function warnBefore({ variables, home }: Environment): void {
   if (Bun.which("memsync") === null) sayAside(`${NOT_ON_PATH}: ${MEND_PATH}`);
-  if (!variables.MEMSYNC_HOME) return;
+  if (!variables.MEMSYNC_HOME || tilde(home.dir) === USUAL_HOME) return;
   sayAside(
     `MEMSYNC_HOME is set here, and is not written into any settings: an assistant uses ` +
-      `${tilde(home.dir)} only if it is started with that variable, and ~/.memsync otherwise`,
+      `${tilde(home.dir)} only if it is started with that variable, and ${USUAL_HOME} otherwise`,
   );
 }
 

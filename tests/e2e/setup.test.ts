@@ -53,7 +53,7 @@ scenario("assistants are set up when that is agreed, and get their bytes back", 
   chmodSync(join(user, ".claude.json"), 0o600);
   const asked = await setup();
   expect(asked.status).toBe(1);
-  expect(asked.stderr).toContain("nothing was changed: Set this up? Say so by --yes");
+  expect(asked.stderr).toContain("nothing was changed: --yes sets this up");
   expect(asked.stdout).toContain("+ hooks.SessionStart");
   const named = await setup("claude-code");
   expect(named.stdout).toContain("Claude Code");
