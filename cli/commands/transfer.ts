@@ -22,6 +22,7 @@ import { bytesShown, count, sayAside, sayJson, saySentence } from "../screen/out
 import { Progress } from "../screen/progress.ts";
 import { countHeldIn, exportHome, type HeldInExport } from "../transfer/export-home.ts";
 import { writeFolder } from "../transfer/folders.ts";
+import { isSeenByGit } from "../transfer/in-git.ts";
 import type { LeftOutNote } from "../transfer/others-home.ts";
 import { type ImportSource, readImport, STANDARD_STREAM } from "../transfer/read-import.ts";
 import { agreeToImport } from "../writes/agree-to-instructions.ts";
@@ -124,6 +125,9 @@ async function runExport(
   if (markdown) await writeFolder(file, filesOf(home));
   else await writeWhole(file, text);
   sayHeld(held);
+  if (await isSeenByGit(file)) {
+    sayAside(`git sees ${file}, so a commit may take it along: it has all that is kept here`);
+  }
   const { projects, memories } = sizeOf(home);
   const bytes = utf8Bytes(text);
   if (flags.json)
@@ -133,10 +137,9 @@ async function runExport(
 
 /** Says whether held writes are in the export. To be called once the export is written. */
 function sayHeld({ secrets, leftOut }: HeldInExport): void {
-  const are = secrets === 1 ? "it looks like a secret" : "they look like secrets";
   const kept = count(secrets, "held write is", "held writes are");
   const texts = count(leftOut, "held text is", "held texts are");
-  if (secrets > 0) sayAside(`${kept} in the export: ${are}, so keep it to yourself`);
+  if (secrets > 0) sayAside(`${kept} in the export, so keep it to yourself`);
   if (leftOut > 0) {
     sayAside(`${texts} left out, too large or written over since; what was synced is in it`);
   }

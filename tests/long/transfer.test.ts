@@ -60,7 +60,7 @@ async function makeHome(lab: Lab, account: string): Promise<readonly [Machine, s
 scenario("an export comes back byte for byte from an empty home", async (lab) => {
   const [a, id] = await makeHome(lab, "round-trip");
   const { stdout: whole, stderr } = await a.run(["export"]);
-  const held = "1 held write is in the export: it looks like a secret";
+  const held = "1 held write is in the export, so keep it to yourself";
   expect(stderr).toContain(held);
   const missing = await a.run(["export", join(lab.git.folder, "nowhere", "export.json")]);
   expect(missing.stderr).toContain("can't be written");

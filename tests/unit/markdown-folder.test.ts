@@ -1,9 +1,11 @@
 import { expect, test } from "bun:test";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
 import { readFolder, writeFolder } from "../../cli/transfer/folders.ts";
+import { isSeenByGit } from "../../cli/transfer/in-git.ts";
+import { createGit } from "../../daemon/git/run-git.ts";
 import { type PortableHome, parsePortableHome } from "../../daemon/portable/format.ts";
 import { filesOf, portableHomeOf, REST_FILE } from "../../daemon/portable/markdown-folder.ts";
 import { readKnowledgeGraph } from "../../daemon/portable/others-notes.ts";
@@ -286,4 +288,21 @@ test("whatever the reference server's observations are, nothing of them is lost"
     none: 'none (x)\n\n- knows: {"e":4}',
     object: 'object (x)\n\n- {"d":3}',
   });
+});
+
+test("what is written where git would show it is known, and what git ignores is not", async () => {
+  const repo = mkdtempSync(join(tmpdir(), "memsync-in-git-"));
+  try {
+    const git = createGit();
+    const outside = join(repo, "outside");
+    await writeFolder(outside, new Map([["a.md", "x"]]));
+    expect(await isSeenByGit(outside)).toBe(false);
+    await git(repo, ["init", "-q"]);
+    writeFileSync(join(repo, ".gitignore"), "ignored/\n");
+    const [seen, ignored] = [join(repo, "seen"), join(repo, "ignored")];
+    for (const each of [seen, ignored]) await writeFolder(each, new Map([["a.md", "x"]]));
+    expect([await isSeenByGit(seen), await isSeenByGit(ignored)]).toEqual([true, false]);
+  } finally {
+    rmSync(repo, { recursive: true });
+  }
 });
