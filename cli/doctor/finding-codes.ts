@@ -127,6 +127,11 @@ export const FINDINGS = {
     "the service answers with an error, or is at another address",
   ],
   "token-not-taken": ["token", "wrong", "the service does not take the token"],
+  "token-of-another": [
+    "token",
+    "wrong",
+    "the token is another user's than the memories here, or another account's",
+  ],
   "token-forbidden": ["token", "wrong", "the token may not read"],
   "token-taken": ["token", "ok", "the service takes the token"],
   "clock-untold": ["clock", "ok", "the service tells no time"],

@@ -1,3 +1,4 @@
+import { findAudience } from "../../daemon/home/audience-store.ts";
 import {
   EMBEDDED,
   type Remote,
@@ -6,10 +7,12 @@ import {
 } from "../../daemon/home/remote.ts";
 import { listBindings } from "../../daemon/home/remote-store.ts";
 import { openKeyring } from "../../daemon/remotes/keyring.ts";
+import { whyOthers } from "../../daemon/remotes/others-token.ts";
 import { readRemotes } from "../../daemon/remotes/remote-view.ts";
 import { TokenStore } from "../../daemon/remotes/token-store.ts";
 import { messageOf } from "../../shared/errors.ts";
 import { asAccountId } from "../../shared/ids.ts";
+import type { Account } from "../../shared/wire/account.ts";
 import { realWorld } from "../../shared/world-real.ts";
 import { UNUSED_TOKEN } from "../lifecycle/shell-service.ts";
 import type { Environment } from "../place/environment.ts";
@@ -105,13 +108,30 @@ async function checkRemote(env: Environment, { remote, token }: Asked): Promise<
       noted("service-lost", detail, "memsync link DIR --remote NAME, for each of its projects"),
     );
   }
-  if (token !== undefined) return await checkService(url, token);
+  const known = await withLocal(env, async (db) => db && (await findAudience(db, remote)));
+  const judge = (told: Account) => known && ofAnother({ name, url }, { known, told, token });
+  if (token !== undefined) return await checkService(url, token, { judge });
   const keyring = openKeyring({ env: env.variables });
   const found = await new TokenStore({ home: env.home, world: realWorld, keyring }).find(remote);
   if (found.kind !== "locked") {
     const login = remote.isDefault ? undefined : `memsync login --remote ${name}`;
-    return await checkService(url, found.kind === "found" ? found.token : undefined, login);
+    const kept = found.kind === "found" ? found.token : undefined;
+    return await checkService(url, kept, { login, judge });
   }
   const mend = `unlock it, or run \`memsync login --remote ${name}\``;
   return only(noted("token-locked", `the keyring does not give the token of ${url}`, mend));
+}
+
+/** A daemon refuses such a token before it sends anything. */
+function ofAnother(
+  remote: { readonly name: string; readonly url: string },
+  {
+    known,
+    told,
+    token,
+  }: { readonly known: Account; readonly told: Account; readonly token: string | undefined },
+): Finding | undefined {
+  const what = token === undefined ? "the token" : "MEMSYNC_TOKEN";
+  const why = whyOthers(remote, known, { token: what, told });
+  return why && noted(why.code, why.detail, why.mend);
 }

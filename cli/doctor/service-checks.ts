@@ -1,7 +1,8 @@
 import { parseQuotas, parseRetryAfter } from "../../daemon/budget/quota-headers.ts";
 import { errorMessageIn, whyUnsent } from "../../daemon/service/http-service.ts";
+import type { Account } from "../../shared/wire/account.ts";
 import { realWorld } from "../../shared/world-real.ts";
-import { rightOf } from "../contact/token-right.ts";
+import { accountOf, rightOf } from "../contact/token-right.ts";
 import { spanShown } from "../screen/output.ts";
 import { type Finding, noted } from "./finding.ts";
 
@@ -33,15 +34,25 @@ export interface ServiceFindings {
   readonly isReadOnly: boolean;
 }
 
+/** What a check of a service knows besides its address and token. */
+export interface ServiceCheckOptions {
+  /** The command that fixes the token. */
+  readonly login?: string | undefined;
+  /** What is wrong with whose the token is; undefined: nothing. */
+  readonly judge?: ((told: Account) => Finding | undefined) | undefined;
+}
+
+const LOGIN = "`memsync login`, or set MEMSYNC_TOKEN to a token of the service";
+
 /**
- * Checks a service by two authenticated requests of the published interface, which count like any
- * others: whether it can be reached, accepts the token, lets it write, and has the right time.
- * `login`: the command that fixes the token.
+ * Checks a service by three authenticated requests, which count like any others: whether it can be
+ * reached, accepts the token, lets it write, and has the right time; and whose the token is, where
+ * the service tells.
  */
 export async function checkService(
   url: string,
   token: string | undefined,
-  login = "`memsync login`, or set MEMSYNC_TOKEN to a token of the service",
+  { login = LOGIN, judge }: ServiceCheckOptions = {},
 ): Promise<ServiceFindings> {
   const only = (finding: Finding) => ({ findings: [finding], isReadOnly: false });
   if (token === undefined) return only(noted("token-none", `${url} has no token here`, login));
@@ -53,15 +64,21 @@ export async function checkService(
     const mend = "look at the network and the address; until then everything is saved here";
     return only(noted("service-unreachable", detail, mend));
   }
-  const isReadOnly = contact.status === 200 && (await rightOf(url, token)) === false;
-  const ofToken = isReadOnly
-    ? [noted("token-read-only", READ_ONLY)]
-    : tokenFindings(contact, login);
+  const isTaken = contact.status === 200;
+  const told = isTaken ? await accountOf(url, token) : undefined;
+  const isOthers = told && judge?.(told);
+  const isReadOnly = isTaken && !isOthers && (await rightOf(url, token)) === false;
+  const taken = told?.user ? `taken; it is ${told.user}'s` : "taken";
+  const ofToken = isOthers
+    ? [isOthers]
+    : isReadOnly
+      ? [noted("token-read-only", `${taken}; ${READ_ONLY}`)]
+      : tokenFindings(contact, { login, taken });
   const findings = [serviceFinding(url, contact), ...ofToken, clockFinding(contact)];
   return { findings, isReadOnly };
 }
 
-const READ_ONLY = "taken; it may only read, so what is written here stays on this machine";
+const READ_ONLY = "it may only read, so what is written here stays on this machine";
 
 async function ask(url: string, token: string): Promise<Contact> {
   const startedAt = realWorld.monotonic();
@@ -93,12 +110,15 @@ function serviceFinding(url: string, contact: Contact): Finding {
 }
 
 /** None where the service does not get as far as looking at the token. */
-function tokenFindings({ status }: Contact, login: string): Finding[] {
+function tokenFindings(
+  { status }: Contact,
+  { login, taken }: { readonly login: string; readonly taken: string },
+): Finding[] {
   if (status >= 500) return [];
   if (status === 401)
     return [noted("token-not-taken", "not taken: unknown, expired or revoked", login)];
   if (status === 403) return [noted("token-forbidden", "may not read", "ask for another token")];
-  return [noted("token-taken", "taken")];
+  return [noted("token-taken", taken)];
 }
 
 function clockFinding({ at }: Contact): Finding {
