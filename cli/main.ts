@@ -137,6 +137,10 @@ function codeOf(thrown: unknown): FailureCode {
 
 /** A notice that can't be shown must not change a command's result. */
 async function tellNotices(args: readonly string[], env: Environment): Promise<void> {
+  if (env.serviceUrl !== undefined || env.serviceToken !== undefined) {
+    const { sayUnkept } = await import("./notices/say-unkept.ts");
+    await sayUnkept(env, args);
+  }
   if (!existsSync(env.home.notices)) return;
   const { sayNotices } = await import("./notices/say-notices.ts");
   try {

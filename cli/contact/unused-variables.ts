@@ -42,7 +42,7 @@ export function unusedHere(
  * Whether two addresses are the same: upper case in a host, a scheme's default port and slashes at
  * the end make no difference.
  */
-function isSameAddress(url: string, its: string | null): boolean {
+export function isSameAddress(url: string, its: string | null): boolean {
   const [one, other] = [url, its ?? ""].map((each) => {
     return (URL.parse(each)?.href ?? each).replace(/\/+$/, "");
   });
@@ -64,7 +64,20 @@ function anotherService(its: string | null): ShellNote {
   };
 }
 
+let hasSaid = false;
+
+/** Whether this command has said already that the daemon does not use what its shell sets. */
+export function hasSaidNote(): boolean {
+  return hasSaid;
+}
+
+/** It is in what the command says, so that it is not said again. */
+export function noteSaid(): void {
+  hasSaid = true;
+}
+
 /** Prints a note on standard error. */
 export function sayNote({ detail, mend }: Pick<ShellNote, "detail" | "mend">): void {
+  noteSaid();
   sayAside(`${detail}: ${mend}`);
 }

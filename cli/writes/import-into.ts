@@ -8,16 +8,23 @@ import {
 } from "../../daemon/portable/import-home.ts";
 import { getDefault, readRemotes } from "../../daemon/remotes/remote-view.ts";
 import type { Environment } from "../place/environment.ts";
+import { ownDocument } from "../place/layer-option.ts";
+import { withLocal } from "../place/place.ts";
 import { remoteEnvironment } from "../place/remote-environment.ts";
 import { byHolder } from "./by-holder.ts";
+import { refuseOthers } from "./refuse-others.ts";
 
-/** Imports through the daemon, or in the same way without one. Durable when it resolves. */
-export function importInto(
+/**
+ * Imports through the daemon, or in the same way without one. Durable when it resolves. Throws
+ * `CommandFailed` where a shell of another user's would write to `user` or `global`.
+ */
+export async function importInto(
   env: Environment,
   document: PortableHome,
   onImported: OnImported,
 ): Promise<ImportResult> {
-  return byHolder(env.home, {
+  await refuseOwn(env, document);
+  return await byHolder(env.home, {
     async byDaemon(daemon) {
       return await daemon.call<ImportResult>("POST", "/_memsync/import", { body: document });
     },
@@ -28,5 +35,19 @@ export function importInto(
       await drainInbox(store, account);
       return await importHome(store, document, { own: account, onImported });
     },
+  });
+}
+
+async function refuseOwn(env: Environment, { user, global }: PortableHome): Promise<void> {
+  const layers = [
+    ...(user.memories.length > 0 ? (["user"] as const) : []),
+    ...(global.memories.length > 0 ? (["global"] as const) : []),
+  ];
+  await withLocal(env, async (db) => {
+    if (!db) return;
+    const account = (await readRemotes(db, remoteEnvironment(env))).default?.account;
+    for (const layer of layers) {
+      await refuseOthers(env.home, db, { document: ownDocument(layer), account });
+    }
   });
 }

@@ -18,6 +18,7 @@ import { damagedHome } from "../screen/home-failure.ts";
 import { sayAside } from "../screen/output.ts";
 import { findLeftHeld, type LeftHeld } from "./left-held.ts";
 import { refuseDeleted } from "./refuse-deleted.ts";
+import { onceHeard, refuseOthers } from "./refuse-others.ts";
 
 /** What is there as a write is made, in its transaction. Throws where it must not be made. */
 export type WriteGuard = (known: LocalMemory | undefined) => void;
@@ -64,17 +65,22 @@ export async function writeMemory(
 /**
  * Puts the writes that `work` derives from the replica into the inbox. They are applied together.
  * Tells a daemon that runs, or has started meanwhile; says so where none runs. False: `work`
- * returned no writes.
+ * returned no writes. Throws `CommandFailed` where a shell of another user's would write
+ * to `user` or `global`.
  */
 export async function writeToInbox(
   home: Home,
   work: (db: Kysely<DaemonTables>) => Promise<InboxWrite | readonly InboxWrite[] | undefined>,
 ): Promise<boolean> {
-  const { result, hasDaemon } = await changeHome(home, async (db) => {
+  const write = async (db: Kysely<DaemonTables>) => {
     const writes = [(await work(db)) ?? []].flat();
-    for (const write of writes) await appendToInbox(db, write);
+    for (const write of writes) {
+      await refuseOthers(home, db, write);
+      await appendToInbox(db, write);
+    }
     return { isWritten: writes.length > 0, why: await whyToBeHeld(db, writes) };
-  });
+  };
+  const { result, hasDaemon } = await onceHeard(home, () => changeHome(home, write));
   const { isWritten, why } = result;
   if (isWritten && !hasDaemon) sayAside(why === undefined ? await whenSent(home) : heldLater(why));
   return isWritten;

@@ -427,16 +427,18 @@ scenario("MEMSYNC_TOKEN of another account or user than before is refused", (lab
       await other.untilSynced();
       bob.service = other.service;
       await bob.up();
-      await bob.memsync("set", "more", "of bob", "--layer", "user");
+      await bob.memsync("set", "more", "of bob");
       await waitFor(
         "the refusal",
         async () => (await bob.status()).remotes[0]?.service.blocked === true,
       );
       expect(await bob.memsync("status")).toMatch(sentence);
       // Whoever believes to be that other user hears it from the command that writes.
-      const { stderr } = await bob.run(["set", "more", "of bob, too", "--layer", "user"]);
-      expect(stderr).toContain("what is changed in user stays on this machine: ");
+      const { stderr } = await bob.run(["set", "more", "of bob, too"]);
+      expect(stderr).toContain("what is changed in the project stays on this machine: ");
       expect(stderr).toMatch(sentence);
+      const own = await bob.run(["set", "mine", "of another", "--layer", "user"]);
+      expect([own.status, own.stderr]).toEqual([1, expect.stringContaining("so nothing in user ")]);
       await bob.down();
       await other.memsync("set", "own", `of ${other.name}`, "--layer", "user");
       await other.untilSynced();

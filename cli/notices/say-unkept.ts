@@ -1,0 +1,38 @@
+import { hasSaidNote, sayNote } from "../contact/unused-variables.ts";
+import type { Environment } from "../place/environment.ts";
+import { withLocal } from "../place/place.ts";
+import { findUnkept } from "../place/unkept-variable.ts";
+
+/** Commands that say it themselves, that begin to use the variables, or that are no person's. */
+const QUIET = [
+  "up",
+  "start",
+  "restart",
+  "daemon",
+  "doctor",
+  "install",
+  "login",
+  "server",
+  "emulator",
+  "exec",
+  "complete",
+  "completion",
+  "conformance",
+  "demo",
+  "mcp",
+  "hook",
+];
+
+/**
+ * Says on standard error, at the end of any other command, that its shell names another token or
+ * service than the home keeps, unless it was said of the running daemon's already.
+ */
+export async function sayUnkept(env: Environment, args: readonly string[]): Promise<void> {
+  const [command = ""] = args;
+  if (command === "" || QUIET.includes(command) || hasSaidNote()) return;
+  // A home that can't be read, and a malformed variable, are said by what needs them.
+  const unkept = await withLocal(env, async (db) => db && (await findUnkept(env, db))).catch(
+    () => undefined,
+  );
+  if (unkept) sayNote(unkept);
+}

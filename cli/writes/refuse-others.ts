@@ -1,0 +1,62 @@
+import type { Kysely } from "kysely";
+import { type Home, homeOf } from "../../daemon/home/home.ts";
+import { LOCAL_ACCOUNT } from "../../daemon/home/local-account.ts";
+import type { DaemonTables } from "../../daemon/home/tables.ts";
+import type { InboxWrite } from "../../daemon/inbox/inbox.ts";
+import { digestOfToken } from "../../daemon/service/token-digest.ts";
+import { layerOf } from "../../shared/replica/document/address.ts";
+import { delay } from "../../shared/world.ts";
+import { realWorld } from "../../shared/world-real.ts";
+import { contactDaemon } from "../contact/daemon-contact.ts";
+import { noteSaid } from "../contact/unused-variables.ts";
+import { readEnvironment } from "../place/environment.ts";
+import { findUnkept } from "../place/unkept-variable.ts";
+import { CommandFailed } from "../screen/errors.ts";
+
+/** A daemon that has just begun with a new token has heard by then whose it is. */
+const HEARD_MS = 2000;
+const LOOK_MS = 100;
+
+/** The shell is not that of the home's user. Nothing was written. */
+class OfOthers extends CommandFailed {}
+
+/** Tries a write again for a moment, while the daemon asks whose the shell's token is. */
+export async function onceHeard<Result>(home: Home, write: () => Promise<Result>): Promise<Result> {
+  const deadline = realWorld.monotonic() + HEARD_MS;
+  for (;;) {
+    try {
+      return await write();
+    } catch (thrown) {
+      if (!(thrown instanceof OfOthers)) throw thrown;
+      if (realWorld.monotonic() > deadline || !(await isAsking(home))) throw thrown;
+    }
+    await delay(realWorld, LOOK_MS);
+  }
+}
+
+async function isAsking(home: Home): Promise<boolean> {
+  const token = process.env.MEMSYNC_TOKEN?.trim();
+  const daemon = token && (await contactDaemon(home, HEARD_MS));
+  return !!daemon && daemon.introduction.service?.token === digestOfToken(token);
+}
+
+/**
+ * Refuses what a shell with another's token, or another service, would write to `user` or `global`:
+ * it would become that of the home's user, and replace what that one has.
+ */
+export async function refuseOthers(
+  home: Home,
+  db: Kysely<DaemonTables>,
+  { document, account = LOCAL_ACCOUNT }: Pick<InboxWrite, "document" | "account">,
+): Promise<void> {
+  const layer = layerOf(document);
+  // The demonstration's homes have a service of their own.
+  if (layer === "project" || homeOf(process.env).dir !== home.dir) return;
+  const unkept = await findUnkept(readEnvironment(process.env), db);
+  if (!unkept?.isOfOthers || (unkept.account ?? account) !== account) return;
+  const { detail, mend } = unkept;
+  noteSaid();
+  throw new OfOthers(`${detail}, so nothing in ${layer} was changed: ${mend}`, {
+    code: "forbidden",
+  });
+}

@@ -1,0 +1,93 @@
+import { expect } from "bun:test";
+import { mkdirSync } from "node:fs";
+import { type Lab, scenario } from "../support/lab.ts";
+import type { Machine } from "../support/machine.ts";
+import { ServerFolder } from "../support/server-process.ts";
+import { waitFor } from "../support/wait-for.ts";
+
+interface Ann {
+  readonly ann: Machine;
+  /** Makes a token of a user of the account acme. */
+  token(user: string): Promise<string>;
+}
+
+/** A machine of ann's, whose memory `me` is in the layer `user`. Its daemon has ended. */
+async function withAnn(lab: Lab, work: (given: Ann) => Promise<void>): Promise<void> {
+  await using folder = await ServerFolder.create();
+  const token = (user: string) => folder.token("acme", "--user", user);
+  const first = await token("ann");
+  const { url } = await folder.server();
+  const dir = lab.git.path("folder-ann");
+  mkdirSync(dir, { recursive: true });
+  const ann = lab.machine("ann", dir, { url, token: first });
+  await ann.up();
+  await ann.memsync("set", "me", "of ann", "--layer", "user");
+  await ann.untilSynced();
+  await waitFor("the service to say whose the token is", async () => {
+    return (await ann.status()).remotes[0]?.audience?.account === "acme";
+  });
+  await ann.down();
+  await work({ ann, token });
+}
+
+scenario("without a daemon, a shell of another's is told, and writes nothing of one's own", (lab) =>
+  withAnn(lab, async ({ ann, token }) => {
+    expect((await ann.run(["list"])).stderr).toBe("");
+    const bob = { env: { MEMSYNC_TOKEN: await token("bob") } };
+    const told =
+      /^memsync: MEMSYNC_TOKEN is another token here than ann's, which this home has for/;
+    const elsewhere = { env: { MEMSYNC_URL: "http://127.0.0.1:9" } };
+    const toldUrl =
+      /^memsync: MEMSYNC_URL is another here than this home's service until now, http/;
+    for (const [options, sentence] of [
+      [bob, told],
+      [{ env: { MEMSYNC_TOKEN: "mst_garbage" } }, told],
+      [elsewhere, toldUrl],
+    ] as const) {
+      for (const args of [["list"], ["get", "me"], ["preview"], ["set", "of-project", "value"]]) {
+        const { stderr } = await ann.run(args, options);
+        expect([args, stderr.replace(/^memsync: saved; [^\n]*\n/, "")]).toEqual([
+          args,
+          expect.stringMatching(sentence),
+        ]);
+      }
+      for (const args of [
+        ["set", "me", "of bob", "--layer", "user"],
+        ["rm", "me", "--layer", "user"],
+        ["set", "all", "of bob", "--layer", "global", "--yes"],
+        ["move", "of-project", "--layer", "user"],
+      ]) {
+        const { status, stderr } = await ann.run(args, options);
+        // Of `global` it is said first who sees it.
+        const said = stderr.slice(stderr.indexOf("memsync: MEMSYNC_"));
+        expect([args, status, said]).toEqual([args, 1, expect.stringMatching(sentence)]);
+        expect(stderr.split(" here than ")).toHaveLength(2);
+        expect(stderr.replaceAll(/\s+/g, " ")).toMatch(
+          /, so nothing in (user|global) was changed: /,
+        );
+      }
+    }
+    const asked = await ann.run(["doctor"], bob);
+    expect(asked.stdout.replaceAll(/\s+/g, " ")).toMatch(
+      /wrong token MEMSYNC_TOKEN is bob's, and the memories of the layer user at \S+ are ann's/,
+    );
+    expect(await ann.memsync("doctor")).toContain("taken; it is ann's");
+    expect((await ann.list()).map(({ key, value }) => [key, value])).toEqual([
+      ["of-project", "value"],
+      ["me", "of ann"],
+    ]);
+  }),
+);
+
+scenario("a new token of the same user's is known once a daemon has been started with it", (lab) =>
+  withAnn(lab, async ({ ann, token }) => {
+    const url = ann.service?.url ?? "";
+    ann.service = { url, token: await token("ann") };
+    expect((await ann.run(["set", "me", "new", "--layer", "user"])).status).toBe(1);
+    await ann.up();
+    // Right after the start: the daemon is just asking whose it is.
+    await ann.memsync("set", "me", "new", "--layer", "user");
+    await ann.down();
+    expect((await ann.run(["get", "me"])).stderr).toBe("");
+  }),
+);
