@@ -33,6 +33,7 @@ import { findStanding, hereFirst, type Standing } from "../screen/standing.ts";
 import { hasTerminal } from "../screen/terminal.ts";
 import { tilde } from "../screen/tilde.ts";
 import { homeStatusLines, readHomeStatus } from "../status/home-status.ts";
+import { boundRemoteLines, boundRemotes, joinedByIdShown } from "../status/linked-remote.ts";
 import { conflictCountLines, wholeStatus } from "../status/whole-status.ts";
 import { awayWord, whyUnsynced } from "../status/why-unsynced.ts";
 import { alsoLines } from "../views/also-lines.ts";
@@ -205,6 +206,7 @@ async function link(env: Environment, dir: string | undefined, flags: LinkFlags)
   const isNew = id === undefined && !(await withLocal(env, (db) => isLinked(db, folder)));
   const isUnknown = id !== undefined && !flags.remote && (await isKnownNowhere(env, id));
   const tracked = flags.write ? await readTrackedFile(folder, flags.file) : undefined;
+  const bound = flags.remote === undefined ? undefined : await boundRemotes(env);
   const calling = daemon.call<BoundLink>("POST", "/_memsync/link", { body });
   const linked = await shownWhile("linking", calling);
   const { projectId, name, write, remote } = linked;
@@ -221,12 +223,11 @@ async function link(env: Environment, dir: string | undefined, flags: LinkFlags)
   if (came !== undefined) sayAside(came);
   const lines = await linkedFileLines(env, daemon, { ...flags, dir: linked.dir });
   for (const line of lines) sayAside(line);
+  const remoteLines = bound && (await boundRemoteLines(env, linked, bound.get(projectId)));
+  for (const line of remoteLines ?? []) sayAside(line);
   for (const line of pastProjectLines(linked)) sayAside(line);
   if (isNew && !linked.past && (await isKnownHereAlone(linked.dir))) {
-    sayAside(
-      "nothing says elsewhere which project this is, such as a git remote: on other machines " +
-        `\`memsync link --id ${projectId}\` joins it`,
-    );
+    sayAside(joinedByIdShown(linked));
   }
   for (const line of settledJoinLines(linked)) sayAside(line);
   if (deletion) sayAside(wasDeleted(name, deletion));

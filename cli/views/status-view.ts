@@ -179,9 +179,10 @@ function serviceLines({ remotes, home }: DaemonStatus, several: boolean, time: T
 }
 
 function unusedLines({ unused_remotes: unused }: DaemonStatus): string[] {
-  return unused.map(({ name, url }) => {
-    const binds = `\`memsync link --remote ${name}\``;
-    return `remote    ${name}   ${url}: nothing here is bound to it: ${binds}`;
+  return unused.map(({ name, url, has_token: hasToken }) => {
+    const binds = `nothing here is bound to it: \`memsync link --remote ${name}\``;
+    const login = hasToken ? "" : `no token: \`memsync login --remote ${name}\`; `;
+    return `remote    ${name}   ${url}: ${login}${binds}`;
   });
 }
 

@@ -116,8 +116,9 @@ export async function readStatus(sources: StatusSources): Promise<DaemonStatus> 
     gateway: { url: sources.gatewayUrl },
     service: usual.service,
     remotes,
-    unused_remotes: open.view.remotes.flatMap(({ name, url, account }) => {
-      return url === undefined || open.find(account) ? [] : [{ name, url }];
+    unused_remotes: open.view.remotes.flatMap(({ name, url, account, tokenPlace }) => {
+      if (url === undefined || open.find(account)) return [];
+      return [{ name, url, has_token: tokenPlace !== undefined }];
     }),
     projects,
     unlinked: await unlinkedProjects(sources),

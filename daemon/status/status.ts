@@ -166,6 +166,8 @@ export interface RemoteStatus {
 export interface UnusedRemote {
   readonly name: string;
   readonly url: string;
+  /** A login has stored one. */
+  readonly has_token: boolean;
 }
 
 /** Everything that `memsync status` shows; with `--json`, as it is. */

@@ -209,9 +209,12 @@ scenario("a remote that nothing is bound to yet is shown as such", async (lab) =
   const shown = async () => (await machine.memsync("status")).replaceAll(/\n\s+/g, " ");
   await machine.memsync("remote", "add", "spare", b.url);
   expect((await shown()).replaceAll(/ +/g, " ")).toContain(
-    `remote spare ${b.url}: nothing here is bound to it: \`memsync link --remote spare\``,
+    `remote spare ${b.url}: no token: \`memsync login --remote spare\`; ` +
+      "nothing here is bound to it: `memsync link --remote spare`",
   );
-  expect((await machine.status()).unused_remotes).toEqual([{ name: "spare", url: `${b.url}` }]);
+  expect((await machine.status()).unused_remotes).toEqual([
+    { name: "spare", url: `${b.url}`, has_token: false },
+  ]);
   await machine.memsync("link", pb, "--remote", "spare");
   const now = (await machine.status()).unused_remotes.map(({ name }) => name);
   expect(now).toEqual(["client-b"]);
