@@ -1,6 +1,6 @@
 import type { DaemonStatus, ProjectStatus } from "../../daemon/status/status.ts";
 import { isUnitSynced, serviceTroubleOf } from "../../daemon/status/synced-projects.ts";
-import { count } from "../screen/output.ts";
+import { count, shortName } from "../screen/output.ts";
 import { isStandingIn } from "../screen/standing.ts";
 import { hasTerminal, styled } from "../screen/terminal.ts";
 import { brokenLine, cut, wrapped } from "../screen/text-width.ts";
@@ -134,18 +134,28 @@ function shortened(
   view: StatusView,
 ): string[] {
   const left = status.projects.filter(({ id }) => !projects.some((shown) => shown.id === id));
-  const more = left.filter(isTroubled).length;
-  const well = left.length - more;
+  const troubled = left.filter(isTroubled);
+  const well = left.length - troubled.length;
   if (left.length === 0) return tonedStatusLines({ ...status, projects }, view);
-  const others = [
-    ...(more > 0
-      ? [`${count(more, "project", "projects")} with something waiting, refused or not followed`]
-      : []),
-    ...(well > 0 ? [`${count(well, "project", "projects")}, ${wellShown(status, left)}`] : []),
-  ];
-  const counted = `${projects.length > 0 ? "besides " : ""}${others.join(", ")}`;
+  const all =
+    projects.length > 0 ? `${left.length} more` : count(left.length, "project", "projects");
+  const counted = [
+    ...(troubled.length > 0 ? [`${all}: ${troubledShown(troubled)}`] : [all]),
+    ...(well > 0 ? [`${troubled.length > 0 ? "the others " : ""}${wellShown(status, left)}`] : []),
+  ].join(", ");
   const rest = `projects  ${counted}; \`memsync status --all\` shows each`;
   return tonedStatusLines({ ...status, projects }, { ...view, rest, left });
+}
+
+const NAMED_MAX = 3;
+
+/** Which they are, for a few, since something may have to be done about each. */
+function troubledShown(projects: readonly ProjectStatus[]): string {
+  const names = projects.slice(0, NAMED_MAX).map(({ name }) => shortName(name));
+  const unnamed = projects.length - names.length;
+  const rest = unnamed > 0 ? ` and ${count(unnamed, "other", "others")}` : "";
+  const has = projects.length === 1 ? "has" : "have";
+  return `${names.join(", ")}${rest} ${has} something waiting, refused or not followed`;
 }
 
 /** If one of their services does not answer, nobody knows what others wrote. */

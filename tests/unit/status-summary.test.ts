@@ -110,7 +110,7 @@ test("of fifty projects a screen shows those with troubles, and counts the other
   expect(text).toContain("project 7");
   expect(text).toContain("refused by the service: it is too large");
   expect(text).not.toContain("project 8");
-  expect(text).toContain("besides 48 projects, all synced");
+  expect(text).toContain("48 more, all synced");
   expect(text).toContain("service   https://memory.example.com");
 });
 
@@ -175,7 +175,7 @@ test("more troubles than fit are counted, too", () => {
   const lines = onScreen(statusOf(projects), SCREEN);
   expect(lines.length).toBeLessThanOrEqual(SCREEN.rows - 3);
   expect(lines.join("\n")).toMatch(
-    /besides \d+ projects with something waiting, refused or not followed;/,
+    /\d+ more: .*\s+and \d+ others have\s+something waiting, refused or not followed;/,
   );
   const tiny = onScreen(statusOf(projects), { columns: 80, rows: 5 });
   expect(tiny).toEqual(["50 changes wait", "more: `memsync status --all`"]);
@@ -218,7 +218,7 @@ test("the project that one stands in comes first, and stays where only troubles 
   expect(lines[0]).toBe("here      project 42   proj_42");
   expect(lines[2]).toContain("8 lines (75 bytes) of 2025-12-31, 3 memories saved, all synced");
   expect(lines[3]).toBe("service   https://memory.example.com   connected");
-  expect(lines.join("\n")).toContain("projects  besides 49 projects, all synced;");
+  expect(lines.join("\n")).toContain("projects  49 more, all synced;");
   const unfollowed = { kind: "unfollowed", dir: "/src/new", renamed: undefined } as const;
   const folder = { ...unfollowed, file: "AGENTS.md", others: undefined } as const;
   expect(onScreen(status, SCREEN, folder)[0]).toBe(
@@ -346,6 +346,6 @@ test.each([
     expect(tiny).toBe(first);
     const others = onScreen(statusOf(fifty.with(1, project(1, { folders }))), SCREEN).join("\n");
     expect(others.includes("why it is left alone")).toBe(first !== "all synced");
-    expect(others).toContain(`${first === "all synced" ? "" : "besides 49 projects, "}all synced`);
+    expect(others).toContain(`${first === "all synced" ? "" : "49 more, "}all synced`);
   },
 );
