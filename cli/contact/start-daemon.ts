@@ -73,7 +73,10 @@ export async function startDaemon(home: Home): Promise<GatewayClient> {
   if (manager.isInstalled()) {
     const started = await manager.start();
     if (started.kind === "done") return await untilAnswers(home);
-    sayAside(`the service did not start (${started.reason}); the daemon runs without it`);
+    sayAside(
+      `the service did not start (${started.reason}); the daemon runs without it, and ` +
+        "`memsync uninstall` takes the service away",
+    );
   }
   return await startInBackground(home);
 }

@@ -87,7 +87,7 @@ export async function findMeant(
   if (known) return known;
   const renamed = await findRenamedTo(createGit(), links, folder);
   if (renamed) throw new CommandFailed(renamedShown(renamed));
-  const linking = `${folder} is not linked: run \`memsync up\` or \`memsync link\` there`;
+  const linking = `${folder} is not linked: run \`memsync up\` there`;
   // A command in which a project was named has an option or an argument for another one.
   throw new CommandFailed(
     named === undefined

@@ -111,7 +111,7 @@ linux("without a service manager the file is written, and what to do is said", a
   expect([start.status, start.stderr]).toEqual([
     0,
     "memsync: the service did not start (Failed to connect to bus: No medium found); " +
-      "the daemon runs without it\n",
+      "the daemon runs without it, and `memsync uninstall` takes the service away\n",
   ]);
   expect((await introductionOf(machine)).started).toBe("background");
   expect((await run("uninstall")).status).toBe(0);

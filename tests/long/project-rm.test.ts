@@ -308,8 +308,7 @@ scenario(
     const { status, stderr } = await machine.run(["project", "rm", "/", "--yes"]);
     expect([status, stderr]).toEqual([
       1,
-      "memsync: / is not linked: run `memsync up` or `memsync link` there, or name one of " +
-        "`memsync projects`\n",
+      "memsync: / is not linked: run `memsync up` there, or name one of " + "`memsync projects`\n",
     ]);
   },
 );
