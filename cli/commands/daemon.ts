@@ -13,14 +13,18 @@ import type { DaemonTables } from "../../daemon/home/tables.ts";
 import { countSavedMemories, listUnlinked } from "../../daemon/home/unlinked-projects.ts";
 import type { BoundLink } from "../../daemon/links/linked-folders.ts";
 import { findLocalDocument } from "../../daemon/reading/find-document.ts";
+import { readLocalText } from "../../daemon/reading/local-text.ts";
 import type { DaemonStatus, UnitStatus } from "../../daemon/status/status.ts";
 import { isSynced, syncedProjects } from "../../daemon/status/synced-projects.ts";
 import { parseProjectId } from "../../shared/ids.ts";
 import { isObject, parseJson } from "../../shared/json.ts";
 import { shellWord } from "../../shared/shell-word.ts";
+import { timestampOf } from "../../shared/timestamps.ts";
 import { realWorld } from "../../shared/world-real.ts";
 import { askStatus, type GatewayClient, OWN_DEADLINE_MS } from "../contact/daemon-contact.ts";
 import { askSync, callSync, watchSync } from "../contact/sync-progress.ts";
+import { joinedNotice } from "../notices/notice.ts";
+import { markSeen } from "../notices/notice-files.ts";
 import type { Environment } from "../place/environment.ts";
 import { findReadyDaemon, getDaemon, noDaemon } from "../place/get-daemon.ts";
 import { refuseMistyped } from "../place/known-projects.ts";
@@ -206,6 +210,7 @@ async function link(env: Environment, dir: string | undefined, flags: LinkFlags)
   const isNew = id === undefined && !(await withLocal(env, (db) => isLinked(db, folder)));
   const isUnknown = id !== undefined && !flags.remote && (await isKnownNowhere(env, id));
   const tracked = flags.write ? await readTrackedFile(folder, flags.file) : undefined;
+  const before = id && (await withLocal(env, async (db) => db && (await readLocalText(db, id))));
   const bound = flags.remote === undefined ? undefined : await boundRemotes(env);
   const calling = daemon.call<BoundLink>("POST", "/_memsync/link", { body });
   const linked = await shownWhile("linking", calling);
@@ -229,7 +234,13 @@ async function link(env: Environment, dir: string | undefined, flags: LinkFlags)
   if (isNew && !linked.past && (await isKnownHereAlone(linked.dir))) {
     sayAside(joinedByIdShown(linked));
   }
-  for (const line of settledJoinLines(linked)) sayAside(line);
+  for (const line of settledJoinLines(linked, before?.value)) sayAside(line);
+  const { ended = [], declined = [] } = linked.joins ?? {};
+  // They are over, whatever the daemon has noted of them.
+  const over = [...ended, ...declined].map(({ to: other, at: joinedAt }) => {
+    return joinedNotice(projectId, { id: other, at: timestampOf(joinedAt) });
+  });
+  markSeen(env.home, over);
   if (deletion) sayAside(wasDeleted(name, deletion));
   if (flags.everywhere && linked.joins?.ended.length === 0) {
     sayAside(`${name} is joined to no other project: there was nothing to end`);

@@ -24,6 +24,7 @@ import { readHomeStatus } from "../status/home-status.ts";
 import { joinedShown } from "../views/joined-view.ts";
 import { showProjects } from "../views/project-list.ts";
 import { changeHome } from "../writes/inbox-write.ts";
+import { addPartCommand } from "./project-part.ts";
 
 interface Options {
   readonly yes?: boolean;
@@ -63,7 +64,9 @@ export function addProjectCommands(program: Command, env: Environment): void {
     .option("--by-change", "those that changed last first, with the time")
     .option("--json", "print them as JSON")
     .action((options: ListOptions) => list(env, options));
-  const project = program.command("project").description("delete a whole project everywhere: rm");
+  const project = program
+    .command("project")
+    .description("delete a whole project everywhere: rm; take a mistaken join apart: part");
   project
     .command("rm <project>")
     .description("delete a project (its folder, id or name) everywhere, after asking")
@@ -71,6 +74,7 @@ export function addProjectCommands(program: Command, env: Environment): void {
     .option("--json", "print its id as JSON")
     .addHelpText("after", HELP)
     .action((named: string, options: Options) => remove(env, named, options));
+  addPartCommand(project, env);
 }
 
 async function list(env: Environment, options: ListOptions): Promise<void> {
@@ -129,7 +133,7 @@ async function heldShown(env: Environment, id: ProjectId): Promise<string> {
 
 /** Where a project's folder went, which other machines may still have in this one. */
 function joinedSaid({ joined: [first] }: Deletable): string {
-  return first ? `It is joined to ${joinedShown(first, realWorld.now())}. ` : "";
+  return first ? `It is ${joinedShown(first, realWorld.now())}. ` : "";
 }
 
 /** A project whose deletion is sent, linked or not. */

@@ -120,7 +120,7 @@ function readNotice(path: string): Notice | undefined {
 }
 
 function readJoined(value: unknown): JoinedStatus | undefined {
-  const { id, name, from, at, machine, here, dirs } = isObject(value) ? value : {};
+  const { id, name, from, at, machine, here, dirs, is_return } = isObject(value) ? value : {};
   if ([id, from, at].some((each) => typeof each !== "string")) return undefined;
   if (!Array.isArray(dirs)) return undefined;
   return {
@@ -129,6 +129,7 @@ function readJoined(value: unknown): JoinedStatus | undefined {
     at: String(at),
     name: textOf(name),
     machine: textOf(machine),
+    is_return: is_return === true,
     here: here === true,
     dirs: dirs.filter((dir) => typeof dir === "string"),
   };

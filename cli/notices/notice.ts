@@ -56,7 +56,7 @@ export async function listNotices(db: Kysely<DaemonTables>, home: Home): Promise
 }
 
 /** The name of the notice of a project that another machine has joined to another one. */
-export function joinedNotice(project: string, { id, at }: JoinedStatus): string {
+export function joinedNotice(project: string, { id, at }: Pick<JoinedStatus, "id" | "at">): string {
   return noticeName("joined", `${project}-${id}`, Date.parse(at));
 }
 

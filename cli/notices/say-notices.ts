@@ -49,7 +49,8 @@ export function joinedLine(notices: readonly Notice[]): string[] {
   const { name, id, machine, here } = first.joined;
   const by = here ? " on this machine" : machine === null ? "" : ` on ${machine}`;
   const more = others.length === 0 ? "" : `, and ${count(others.length, "other", "others")} so`;
-  const what = `${first.where} is joined to ${name ?? id}${by}${more}`;
+  const how = first.joined.is_return ? "no more joined by" : "joined to";
+  const what = `${first.where} is ${how} ${name ?? id}${by}${more}`;
   return [visible(`${what}: \`memsync projects\` says what to do`)];
 }
 

@@ -31,7 +31,7 @@ function cellsOf(activity: Activity): string[] {
     case "held":
       return [activity.project, firstLine(activity.what)];
     case "joined":
-      return [activity.project, `to ${joinedTo(activity)}: ${joinWays(activity)}`];
+      return [activity.project, `${joinedTo(activity)}: ${joinWays(activity)}`];
     default:
       return transferCells(activity);
   }

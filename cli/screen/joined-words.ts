@@ -2,17 +2,33 @@ import type { JoinedStatus } from "../../daemon/home/joined-status.ts";
 import { shellWord } from "../../shared/shell-word.ts";
 import { count } from "./output.ts";
 
-/** Which project another one was joined to, and where. */
-export function joinedTo({ id, name, machine, here }: JoinedStatus): string {
+/**
+ * That a project was joined to another one, or that folders of another one have gone back; without
+ * a subject, as is what follows of it.
+ */
+export function joinedTo({ id, name, machine, here, is_return: isReturn }: JoinedStatus): string {
   const by = machine === null ? "" : ` on ${machine}`;
-  return `${name === null ? id : `${name} (${id})`}${here ? " on this machine" : by}`;
+  const what = `${name === null ? id : `${name} (${id})`}${here ? " on this machine" : by}`;
+  return `${isReturn ? "no more joined by" : "joined to"} ${what}`;
 }
 
+/** What that means for who goes on as before. */
+export function joinedMeans({ is_return: isReturn }: JoinedStatus): string {
+  return isReturn ? "what is written here does not get there any more" : NOT_THERE;
+}
+
+const NOT_THERE = "what is written here does not get there";
+
 /** How to join the two projects here as well, and how to leave them as they are. */
-export function joinWays({ id, from, dirs: [first, ...others] }: JoinedStatus): string {
+export function joinWays({ id, from, dirs, is_return: isReturn }: JoinedStatus): string {
+  const [first, ...others] = dirs;
   const link = `memsync link ${first === undefined ? "DIR" : shellWord(first)} --id`;
   const more = others.length === 0 ? "" : ` (and so ${othersShown(others)})`;
-  return `\`${link} ${id}\` joins it here, too${more}; \`${link} ${from}\` leaves it as it is`;
+  const back =
+    first === undefined ? "takes back a folder that has followed" : "takes it back there";
+  const does = isReturn ? back : "joins it here, too";
+  const leaves = isReturn ? "leaves it here" : "leaves it as it is";
+  return `\`${link} ${id}\` ${does}${more}; \`${link} ${from}\` ${leaves}`;
 }
 
 function othersShown([next, ...others]: readonly string[]): string {

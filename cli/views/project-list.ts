@@ -94,7 +94,7 @@ export function showProjects(
   for (const { id, name, deleted, joined } of unlinked) {
     const [first] = joined;
     if (deleted || !first) continue;
-    sayAside(`${name ?? id} is joined to ${joinedShown(first, realWorld.now())}`);
+    sayAside(`${name ?? id} is ${joinedShown(first, realWorld.now())}`);
   }
   if (unlinked.some(({ deleted }) => !deleted)) {
     sayAside(

@@ -356,7 +356,8 @@ const NAME_COLUMNS_BESIDE_NOTE = 16;
 
 /** Where its folders went on other machines, in a few words. */
 function elsewhereShown({ joined: [first] }: ProjectStatus): string | undefined {
-  return first && toned("pending", `joined to ${first.name ?? first.id} elsewhere`);
+  const how = first?.is_return ? "no more joined by" : "joined to";
+  return first && toned("pending", `${how} ${first.name ?? first.id} elsewhere`);
 }
 
 function oddShown({ path, state, note }: FolderStatus): string {

@@ -7,6 +7,7 @@ import type { DaemonTables } from "../../daemon/home/tables.ts";
 import { findLinkAbove } from "../../daemon/links/plan-place.ts";
 import { readLocalMemories } from "../../daemon/reading/local-memories.ts";
 import { readLocalText } from "../../daemon/reading/local-text.ts";
+import { isWayBack } from "../../daemon/status/joined-projects.ts";
 import type { ProjectId } from "../../shared/ids.ts";
 import type { Environment } from "../place/environment.ts";
 import { withLocal } from "../place/place.ts";
@@ -59,11 +60,18 @@ async function questionOf(db: Db, dir: string, id: ProjectId): Promise<string | 
     ...(memories > 0 ? [count(memories, "memory", "memories")] : []),
     ...(text.trim() === ""
       ? []
-      : [`${count(linesIn(text), "line", "lines")} of text, but for what is committed`]),
+      : [`${count(linesIn(text), "line", "lines")} of text, without what git has committed`]),
   ];
   if (things.length === 0) return undefined;
   const named = await findProjectName(db, id);
   const other = named === undefined ? id : `${named} (${id})`;
+  if (isSame && (await isWayBack(db, { from: former, to: id }))) {
+    return (
+      `${dir} is linked to ${name} (${former}). Link it back to ${other}? Memories that were ` +
+      `written in ${name} since it came there come along, and what its file says. What it ` +
+      `brought there stays in ${name}, too.`
+    );
+  }
   return (
     `${dir} is linked to ${name} (${former}). Link it to ${other} instead? ` +
     `What it has (${things.join(", ")}) comes into that one. Other machines are told, and go on ` +

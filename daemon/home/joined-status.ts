@@ -8,8 +8,16 @@ export interface JoinedStatus {
   readonly at: string;
   /** The machine that linked it; null where that is not known. */
   readonly machine: string | null;
+  /**
+   * The other project is that of folders that were in this one for a while: it is one of its own
+   * again.
+   */
+  readonly is_return: boolean;
   /** It was linked on this machine, which has other folders in the former project. */
   readonly here: boolean;
-  /** The folders of this machine that are still linked to the former project. */
+  /**
+   * The folders of this machine that are still linked to the former project; of a return those that
+   * surely followed.
+   */
   readonly dirs: readonly string[];
 }

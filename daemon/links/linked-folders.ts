@@ -56,6 +56,8 @@ export interface BoundLink extends Link {
   readonly lost: readonly LostLink[];
   /** The former link, whose project was joined to this one: other machines go on in it. */
   readonly left: Link | undefined;
+  /** The folder went back to its project, and left behind what the other one had before. */
+  readonly isReturn: boolean;
   /** What was settled by naming the project. */
   readonly joins: SettledJoins | undefined;
   /** How many writes are held since, for they came with the folder. */

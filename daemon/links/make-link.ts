@@ -116,6 +116,8 @@ interface WrittenLink {
   readonly account: AccountId;
   readonly begun: boolean;
   readonly left: Link | undefined;
+  /** The folder went back to a project that it was in, without what the other one had before. */
+  readonly isReturn: boolean;
   /** What was settled by naming the project; undefined where nobody has. */
   readonly joins: SettledJoins | undefined;
   /** How many writes of the project are held since. */
@@ -161,7 +163,8 @@ export async function writeLink(
     ? await settleJoins(context, account, { ...relinked, isForAll: options.everywhere })
     : undefined;
   const held = (await countHeld(db, link.projectId)) - before;
-  return { account, begun, left: left ? former : undefined, joins, held };
+  const isReturn = left === "return";
+  return { account, begun, left: left && former, isReturn, joins, held };
 }
 
 /** False: the project was not deleted. */

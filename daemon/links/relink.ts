@@ -2,9 +2,17 @@ import type { Kysely } from "kysely";
 import type { AccountId, ProjectId } from "../../shared/ids.ts";
 import type { JsonValue } from "../../shared/json.ts";
 import { projectDocument } from "../../shared/replica/document/address.ts";
+import type { ReplicaDocument } from "../../shared/replica/document/document.ts";
 import type { Entry, EntryId } from "../../shared/replica/document/entry-index.ts";
 import { deletionOf } from "../../shared/replica/document/project-deletion.ts";
-import { endJoins, joinsIn, recordJoin } from "../../shared/replica/document/project-join.ts";
+import {
+  endJoins,
+  hadBy,
+  joinsIn,
+  type ProjectJoin,
+  recordJoin,
+  vectorOf,
+} from "../../shared/replica/document/project-join.ts";
 import { listRevisions, type Revision } from "../../shared/replica/history/revisions.ts";
 import type { OpenDocument } from "../../shared/replica/store/open-document.ts";
 import type { WriteContext } from "../../shared/replica/store/write-context.ts";
@@ -29,6 +37,9 @@ interface Relinked {
   readonly bringsMemories: boolean;
 }
 
+/** A folder went to another project, or back to its own. */
+export type ToldMove = "join" | "return";
+
 /**
  * Copies a folder's memories when it is linked to another project, with their conflicts and
  * histories, and the folder's file meets the new document for the first time. Of a key that both
@@ -36,32 +47,42 @@ interface Relinked {
  * that was deleted there, the deletion stays as well. Each is judged, as any write to that project
  * is: what was allowed for the former one alone is held.
  * The former project keeps what it has, and says where the folder went: other machines go on in it.
- * If it is bound to another remote, its memories stay there. Resolves to whether it says so.
+ * A folder that goes back leaves behind what the other project had before the folder came.
+ * If it is bound to another remote, its memories stay there. Resolves to what other machines are
+ * told; undefined: nothing.
  */
 export async function moveToProject(
   context: WriteContext<DaemonTables>,
   account: AccountId,
   { former, link, derivedId, bringsMemories }: Relinked,
-): Promise<boolean> {
-  if (!former || former.projectId === link.projectId) return false;
+): Promise<ToldMove | undefined> {
+  if (!former || former.projectId === link.projectId) return undefined;
   await forgetFollowed(context.db, link.dir);
-  if (!bringsMemories) return false;
-  if ((await findBinding(context.db, former.projectId)) !== account) return false;
+  if (!bringsMemories) return undefined;
+  if ((await findBinding(context.db, former.projectId)) !== account) return undefined;
   const to = await context.open(projectDocument(account, link.projectId));
-  await copyHeld(context.db, to, { account, document: former.projectId });
   const from = await context.find(projectDocument(account, former.projectId));
-  if (!from) return false;
-  const join = { to: link.projectId, name: link.name, at: context.now, ...from.author };
   const back = joinsIn(to.document).filter((each) => {
-    return each.of === (derivedId ?? link.projectId) && each.to === former.projectId;
+    const isOwn = each.isReturn || each.of === (derivedId ?? link.projectId);
+    return isOwn && each.to === former.projectId;
   });
+  const told = from && findReturn(from.document, { of: derivedId, to: link.projectId });
+  const returned = back.find((each) => !each.isReturn) ?? told;
+  const isLeft = hadBy(returned?.before);
+  if (!isLeft) await copyHeld(context.db, to, { account, document: former.projectId });
+  if (!from) return undefined;
   endJoins(to.document, back);
-  const of = derivedId ?? (back.length > 0 ? link.projectId : former.projectId);
+  const isReturn = returned !== undefined;
+  const of = derivedId ?? (isReturn ? link.projectId : former.projectId);
   const isThere = !deletionOf(from.document);
-  if (isThere) recordJoin(from.document, { of, ...join });
+  const join = { of, to: link.projectId, name: link.name, at: context.now, ...from.author };
+  const past = isReturn
+    ? { isReturn, before: returned.before, joinedAt: returned.joinedAt ?? returned.at }
+    : { before: vectorOf(to.document) };
+  if (isThere) recordJoin(from.document, { ...join, ...past });
   // A row of its own: whatever is written there next stays on this machine.
   await context.flush(from);
-  const missing = await entriesMissing(context, { source: from, target: to });
+  const missing = await entriesMissing(context, { source: from, target: to, isLeft });
   await copyHistory(context, { source: from, target: to });
   const held: HeldEntry[] = [];
   for (const each of missing) {
@@ -71,7 +92,19 @@ export async function moveToProject(
   }
   // The latest first: it is the one that is shown.
   for (const each of held.reverse()) await hold(context.db, to, each);
-  return isThere;
+  if (!isThere) return undefined;
+  // Where it is not known what the other project had before, all of it has come.
+  return isLeft ? "return" : "join";
+}
+
+/** Another machine's folder has gone back to its project, which those that followed are told. */
+function findReturn(
+  document: ReplicaDocument,
+  { of, to }: { readonly of: ProjectId | undefined; readonly to: ProjectId },
+): ProjectJoin | undefined {
+  return joinsIn(document).find((each) => {
+    return each.isReturn && each.to === to && each.of === (of ?? to);
+  });
 }
 
 function bring(to: OpenDocument, { key, value, now, past }: Missing): void {
@@ -131,10 +164,21 @@ interface Missing {
   readonly past: readonly Revision[];
 }
 
-/** What a folder that goes back and forth has brought before is in the history there. */
+/**
+ * What a folder that goes back and forth has brought before is in the history there. `isLeft`:
+ * which entries were there before the folder came, which now goes back without them.
+ */
 async function entriesMissing(
   { db }: WriteContext<DaemonTables>,
-  { source, target }: { readonly source: OpenDocument; readonly target: OpenDocument },
+  {
+    source,
+    target,
+    isLeft,
+  }: {
+    readonly source: OpenDocument;
+    readonly target: OpenDocument;
+    readonly isLeft: ((id: EntryId) => boolean) | undefined;
+  },
 ) {
   const missing: Missing[] = [];
   for (const key of source.document.memories.keys()) {
@@ -145,6 +189,7 @@ async function entriesMissing(
     // Of equally late entries the one written last wins. Here that is the first of the list.
     for (const entry of [...source.document.memories.get(key)].reverse()) {
       const { value, updated_at: now } = entry;
+      if (isLeft?.(entry.id)) continue;
       if (isAmong(there, entry) || standing.includes(value)) continue;
       missing.push({ key, value, now, past });
     }

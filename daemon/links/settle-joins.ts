@@ -64,10 +64,10 @@ export async function settleJoins(
   endJoins(open.document, ended);
   await context.flush(open);
   for (const each of ended) {
-    await tellOfReturn(context, account, { of: each.of, from: each.to, link });
+    await tellOfReturn(context, account, { join: each, link });
   }
   if (former?.projectId !== project) return { ended, declined: [] };
-  const declined = (await listToldJoins(db, { project, links })).map(({ join }) => join);
+  const declined = (await listToldJoins(db, { project, links, own: home })).map(({ join }) => join);
   for (const join of declined) await declineJoin(db, project, join);
   return { ended, declined };
 }
@@ -76,12 +76,16 @@ export async function settleJoins(
 async function tellOfReturn(
   context: WriteContext<DaemonTables>,
   account: AccountId,
-  { of, from, link }: { readonly of: ProjectId; readonly from: ProjectId; readonly link: Link },
+  {
+    join: { of, to: from, at: joinedAt, before },
+    link,
+  }: { readonly join: ProjectJoin; readonly link: Link },
 ): Promise<void> {
   if ((await findBinding(context.db, from)) !== account) return;
   const left = await context.find(projectDocument(account, from));
   if (!left || deletionOf(left.document)) return;
   const { projectId: to, name } = link;
-  recordJoin(left.document, { of, to, name, at: context.now, ...left.author });
+  const told = { of, to, name, at: context.now, isReturn: true, before, joinedAt };
+  recordJoin(left.document, { ...told, ...left.author });
   await context.flush(left);
 }

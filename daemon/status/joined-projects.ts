@@ -11,6 +11,7 @@ import { readHomeId } from "../home/home-id.ts";
 import type { JoinedStatus } from "../home/joined-status.ts";
 import type { Link } from "../home/links.ts";
 import { findProjectName } from "../home/project-name.ts";
+import { findBinding } from "../home/remote-store.ts";
 import type { DaemonTables } from "../home/tables.ts";
 
 type Db = Kysely<DaemonTables>;
@@ -19,6 +20,8 @@ type Db = Kysely<DaemonTables>;
 interface LinkedProject {
   readonly project: ProjectId;
   readonly links: readonly Link[];
+  /** The id of this home, if it has one. */
+  readonly own?: string | undefined;
 }
 
 /** A join that is to be told, with the folders that have not followed it. */
@@ -37,9 +40,8 @@ export async function joinsOfLinked(
   home: Home,
   linked: LinkedProject,
 ): Promise<JoinedStatus[]> {
-  const told = await listToldJoins(db, linked);
-  if (told.length === 0) return [];
   const own = readHomeId(home);
+  const told = await listToldJoins(db, { ...linked, own });
   const statusFrom = ({ join, dirs }: ToldJoin) =>
     statusOf(db, join, { from: linked.project, dirs, own });
   return await Promise.all(told.map(statusFrom));
@@ -48,7 +50,7 @@ export async function joinsOfLinked(
 /** The latest first. */
 export async function listToldJoins(
   db: Db,
-  { project, links }: LinkedProject,
+  { project, links, own }: LinkedProject,
 ): Promise<ToldJoin[]> {
   const joins = await readJoins(db, project);
   if (joins.length === 0) return [];
@@ -59,8 +61,17 @@ export async function listToldJoins(
   const told: ToldJoin[] = [];
   for (const join of joins) {
     if (isDeclined(join) || (await isCrossed(db, project, join))) continue;
+    // No folder of a project that was never here can go back to it.
+    if (join.isReturn && (await findBinding(db, join.to)) === undefined) continue;
     // The project's own folders stay where they are when that of another repository goes.
     const meant = linked.filter((link) => join.of === project || namedBy(link) !== project);
+    if (join.isReturn) {
+      const sure = meant.filter((link) => namedBy(link) === join.of).map(({ dir }) => dir);
+      // Any folder without a repository may have followed it, and none is named that may not have.
+      const isUnsure = meant.some((link) => namedBy(link) === undefined) && join.home !== own;
+      if (sure.length > 0 || isUnsure) told.push({ join, dirs: sure });
+      continue;
+    }
     const rank = (link: Link) => (namedBy(link) === join.of ? 0 : 1);
     const dirs = meant.toSorted((one, other) => rank(one) - rank(other)).map(({ dir }) => dir);
     if (dirs.length > 0) told.push({ join, dirs });
@@ -84,6 +95,15 @@ export async function joinsOfUnlinked(db: Db, project: ProjectId): Promise<Joine
   return await Promise.all(joins.map(statusFrom));
 }
 
+/** Whether a folder that is linked to `from` would go back to a project by a link to it. */
+export async function isWayBack(
+  db: Db,
+  { from, to }: { readonly from: ProjectId; readonly to: ProjectId },
+): Promise<boolean> {
+  if ((await readJoins(db, to)).some((join) => join.to === from)) return true;
+  return (await readJoins(db, from)).some((join) => join.isReturn && join.to === to);
+}
+
 async function statusOf(
   db: Db,
   join: ProjectJoin,
@@ -97,10 +117,16 @@ async function statusOf(
     readonly own?: string | undefined;
   },
 ): Promise<JoinedStatus> {
-  const { to, name, at, machine = null, home } = join;
+  const { to, name, at, machine = null, home, isReturn = false } = join;
   const known = (await findProjectName(db, to)) ?? name ?? null;
   const here = home !== undefined && home === own;
-  return { id: to, name: known, from, at: timestampOf(at), machine, here, dirs };
+  const when = timestampOf(at);
+  return { id: to, name: known, from, at: when, machine, is_return: isReturn, here, dirs };
+}
+
+/** Of folders that were in a project for a while and have gone back; the latest first. */
+export async function readReturns(db: Db, project: ProjectId): Promise<ProjectJoin[]> {
+  return (await readJoins(db, project)).filter(({ isReturn }) => isReturn);
 }
 
 /** The latest first. */

@@ -50,11 +50,11 @@ scenario("a folder with a project gets another one only after a yes", async (lab
   expect(refused.status).toBe(1);
   expect(inOneLine(refused.stderr)).toContain(
     `nothing was linked: ${root} is linked to mono (${projects.root}). Link it to mono/api ` +
-      `(${projects.api}) instead? What it has (1 memory, 1 line of text, but for what is committed) comes into`,
+      `(${projects.api}) instead? What it has (1 memory, 1 line of text, without what git has committed) comes into`,
   );
   expect((await machine.projectOf()).id).toBe(projects.root);
   await using terminal = new TerminalSession(lab, machine, args);
-  await terminal.untilShown(/Other machines are told/);
+  await terminal.untilShown(/Other\s+machines\s+are\s+told/);
   terminal.type("n\r");
   expect(await terminal.ended()).toBe(1);
   expect((await machine.projectOf()).id).toBe(projects.root);

@@ -155,7 +155,9 @@ scenario("a join whose home is lost is ended for all machines by one command", a
   const ended = await desk.machine.run(["link", "--id", ids.x, "--everywhere"]);
   expect(inOneLine(ended.stderr)).toContain("are told that it is x again");
   await desk.machine.memsync("sync");
-  await untilTold(third.machine, `joined to x (${ids.x}) on `);
+  // The command that ends a join does not repeat it.
+  expect(inOneLine(ended.stderr)).not.toContain("says what to do");
+  await untilTold(third.machine, `no more joined by x (${ids.x}) on `);
   const late = await machineWithBoth(lab, "late", "lost");
   await late.machine.memsync("sync");
   expect((await late.machine.run(["projects"])).stderr).not.toContain("joined");
@@ -182,10 +184,55 @@ scenario("a folder that is linked back after it was unlinked is told to all", as
     await desk.machine.memsync("sync");
     return !(await desk.machine.memsync("status")).includes("joined");
   });
-  await untilTold(late.machine, `\`memsync link ${late.folders.x} --id ${ids.x}\` joins it here`);
+  await untilTold(late.machine, `\`memsync link ${late.folders.x} --id ${ids.x}\` takes it back`);
   // What is at home in the other project has nothing to follow.
   expect(inOneLine(await late.machine.memsync("status"))).not.toContain(`${late.folders.y} --id`);
 });
+
+scenario(
+  "what a mistaken join brought is taken out by one command, and stays at home",
+  async (lab) => {
+    const lap = await machineWithBoth(lab, "lap", "parted");
+    const { ids, folders } = lap;
+    await lap.say(folders.x, "set", "of-x", "1");
+    await lap.say(folders.x, "set", "changed", "1");
+    await lap.say(folders.y, "set", "of-y", "1");
+    await lap.say(folders.x, "link", "--id", ids.y, "--yes");
+    await lap.say(folders.x, "set", "changed", "2");
+    await lap.say(folders.x, "set", "since", "1");
+    const asked = await lap.machine.run(["link", folders.x, "--id", ids.x]);
+    expect(inOneLine(asked.stderr)).toContain("Link it back to x (");
+    const back = await lap.machine.run(["link", folders.x, "--id", ids.x, "--yes"]);
+    const command = `project part ${ids.y}`;
+    expect(inOneLine(back.stderr)).toContain(`\`memsync ${command}\` lists its memories`);
+    const keysIn = async (dir: string) => {
+      const listed = await lap.machine.memsync(
+        "list",
+        "--project",
+        dir,
+        "--layer",
+        "project",
+        "--json",
+      );
+      return JSON.parse(listed)
+        .map(({ key }: { key: string }) => key)
+        .sort();
+    };
+    expect(await keysIn(folders.x)).toEqual(["changed", "of-x", "since"]);
+    expect(await keysIn(folders.y)).toEqual(["changed", "of-x", "of-y", "since"]);
+    const unasked = await lap.machine.run(command.split(" "));
+    expect([unasked.status, inOneLine(unasked.stderr)]).toEqual([
+      1,
+      expect.stringMatching(/Delete 1 memory of y .* everywhere\? .*: of-x\. Say so by --yes/),
+    ]);
+    const done = await lap.machine.memsync(...command.split(" "), "--yes");
+    expect(done).toContain("deleted 1 memory of y");
+    expect(await keysIn(folders.y)).toEqual(["changed", "of-y", "since"]);
+    expect(await keysIn(folders.x)).toEqual(["changed", "of-x", "since"]);
+    expect(await lap.machine.memsync("history", "of-x", "--project", ids.y)).toContain("1");
+    expect(await lap.machine.memsync(...command.split(" "))).toContain("nothing in y was brought");
+  },
+);
 
 scenario("a second clone on the machine that has joined a project is told", async (lab) => {
   const lap = await machineWithBoth(lab, "lap", "clones");

@@ -187,6 +187,29 @@ test("a folder without git that goes back is told to nobody who is at home there
   expect(await told(Y, X)).toEqual([`${X} /desk/${X}`]);
 });
 
+test("of a folder that went back no machine names one that may never have been there", async () => {
+  const { store, relink, told } = await openBoth();
+  await relink(undefined, X, Y);
+  await relink(undefined, Y, X);
+  // On another machine a folder without a repository may have followed.
+  expect(await told(Y, undefined)).toEqual([`${X} `]);
+  const home = homeOf({ MEMSYNC_HOME: join(folder, "lap-back") });
+  await Bun.write(join(home.dir, "x"), "");
+  writeFileSync(home.identity, `${LAP}\n`);
+  const links = [linkOf("/lap", X), linkOf("/of-y", Y)];
+  expect(await joinsOfLinked(store.reader, home, { project: Y, links })).toEqual([]);
+});
+
+test("whoever follows a folder back, without git, tells nobody that a project was joined", async () => {
+  const { relink, nameForAll, told } = await openBoth();
+  await relink(undefined, X, Y);
+  await nameForAll(X, X);
+  // The other machine's folder, which had followed.
+  await relink(undefined, Y, X);
+  expect(await told(Y, Y)).toEqual([]);
+  expect(await told(X, X)).toEqual([]);
+});
+
 test("a folder that goes back is told to those who followed it, and to nobody else", async () => {
   const { relink, told } = await openBoth();
   await relink(X, X, Y);
@@ -217,6 +240,6 @@ test("a deleted project says nothing of where its folder went", async () => {
   await relink(X, X, Y);
   await remove();
   expect(await joinsOfUnlinked(store.reader, X)).toEqual([]);
-  expect(await relink(X, X, Y)).toBe(false);
+  expect(await relink(X, X, Y)).toBeUndefined();
   expect(await joinsOfUnlinked(store.reader, X)).toEqual([]);
 });

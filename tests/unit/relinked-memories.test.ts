@@ -107,6 +107,33 @@ test("a memory of both that was deleted in one and written in the other one is a
   expect(await read(P)).toEqual({ values: ["second"], deletions: 1 });
 });
 
+test("a folder that goes back leaves behind what the other project had before it came", async () => {
+  const [lap, desk] = [await openBoth(), await openBoth()];
+  const write = (home: typeof lap, of: ProjectId, key: string) =>
+    home.edit(of, ({ document }) => document.setEntry("memories", key, { value: "1", now: NOW }));
+  const keysIn = (home: typeof lap, of: ProjectId) =>
+    home.store.write(async (context) => {
+      const { document } = await context.open(projectDocument(LOCAL_ACCOUNT, of));
+      return [...document.memories.keys()].sort();
+    });
+  await write(lap, P, "of p");
+  await write(lap, Q, "of q");
+  for (const of of [P, Q]) await desk.take(lap, of);
+  await lap.relink(P, Q);
+  for (const of of [P, Q]) await desk.take(lap, of);
+  await desk.relink(P, Q);
+  await lap.take(desk, Q);
+  await write(lap, Q, "since");
+  await lap.relink(Q, P);
+  expect(await keysIn(lap, P)).toEqual(["of p", "since"]);
+  expect(await keysIn(lap, Q)).toEqual(["of p", "of q", "since"]);
+  for (const of of [P, Q]) await desk.take(lap, of);
+  // Who has followed goes back in the same way, and tells nobody to follow into the other one.
+  await write(desk, Q, "later");
+  await desk.relink(Q, P);
+  expect(await keysIn(desk, P)).toEqual(["later", "of p", "since"]);
+});
+
 test("a memory under a name that was deleted in the other project is asked about", async () => {
   const { edit, set, relink, read } = await openBoth();
   await set(Q, "of q", NOW);

@@ -1,7 +1,9 @@
+import * as Y from "yjs";
 import { type ProjectId, parseProjectId } from "../../ids.ts";
 import { isObject, type JsonValue } from "../../json.ts";
 import { type Author, parseHomeId } from "./author.ts";
 import type { ReplicaDocument } from "./document.ts";
+import type { EntryId } from "./entry-index.ts";
 import { machineName } from "./machine-name.ts";
 import { JOINED_PREFIX } from "./own-metadata.ts";
 
@@ -18,11 +20,41 @@ export interface ProjectJoin extends Author {
   readonly name: string | undefined;
   /** In milliseconds since the Unix epoch. */
   readonly at: number;
+  /** The folder went back to its project: this is for those that have followed it. */
+  readonly isReturn?: boolean | undefined;
+  /**
+   * What the project that the folder came into had before, as a state vector in base64; undefined
+   * where that is not known. A folder that goes back leaves it behind.
+   */
+  readonly before?: string | undefined;
+  /** Of a return: when the folder had come. In milliseconds since the Unix epoch. */
+  readonly joinedAt?: number | undefined;
+}
+
+/** A state vector of more characters than this is not kept. */
+const VECTOR_LENGTH_MAX = 16_384;
+
+/** What a document has, for `ProjectJoin.before`. */
+export function vectorOf({ ydoc }: ReplicaDocument): string | undefined {
+  const text = Buffer.from(Y.encodeStateVector(ydoc)).toString("base64");
+  return text.length > VECTOR_LENGTH_MAX ? undefined : text;
+}
+
+/** Tells which entries a document had when `vectorOf` was asked; undefined: that is not known. */
+export function hadBy(vector: string | undefined): ((id: EntryId) => boolean) | undefined {
+  if (vector === undefined) return undefined;
+  try {
+    const clocks = Y.decodeStateVector(Buffer.from(vector, "base64"));
+    return ({ client, clock }) => clock < (clocks.get(client) ?? 0);
+  } catch {
+    // Any program may have written it.
+    return undefined;
+  }
 }
 
 /** Says in the document of the project that was left where its folder is. Once is enough. */
 export function recordJoin(document: ReplicaDocument, join: ProjectJoin): void {
-  const { of, to, name, at, machine, home } = join;
+  const { of, to, name, at, machine, home, isReturn, before, joinedAt } = join;
   const key = keyOf(of, to);
   if (document.metadata.get(key).length > 0) return;
   const value = {
@@ -30,6 +62,9 @@ export function recordJoin(document: ReplicaDocument, join: ProjectJoin): void {
     ...(name !== undefined && { name }),
     ...(machine !== undefined && { machine }),
     ...(home !== undefined && { home }),
+    ...(isReturn && { is_return: true }),
+    ...(before !== undefined && { before }),
+    ...(joinedAt !== undefined && { joined_at: joinedAt }),
   };
   document.setEntry("metadata", key, { value, now: at });
 }
@@ -59,7 +94,7 @@ function keyOf(of: ProjectId, to: ProjectId): string {
 export function parseJoin(key: string, value: JsonValue): ProjectJoin | undefined {
   const [of, to, ...rest] = key.slice(JOINED_PREFIX.length).split("/").map(parseProjectId);
   if (!of || !to || rest.length > 0 || !isObject(value)) return undefined;
-  const { at, name, machine, home } = value;
+  const { at, name, machine, home, is_return: isReturn, before, joined_at: joinedAt } = value;
   return {
     of,
     to,
@@ -67,5 +102,8 @@ export function parseJoin(key: string, value: JsonValue): ProjectJoin | undefine
     at: typeof at === "number" ? at : 0,
     machine: machineName(machine),
     home: parseHomeId(home),
+    isReturn: isReturn === true,
+    before: typeof before === "string" ? before : undefined,
+    joinedAt: typeof joinedAt === "number" ? joinedAt : undefined,
   };
 }

@@ -1,0 +1,82 @@
+import type { Kysely } from "kysely";
+import { LOCAL_ACCOUNT } from "../../daemon/home/local-account.ts";
+import { findBinding } from "../../daemon/home/remote-store.ts";
+import type { DaemonTables } from "../../daemon/home/tables.ts";
+import { type LocalMemory, readLocalMemories } from "../../daemon/reading/local-memories.ts";
+import { readReturns } from "../../daemon/status/joined-projects.ts";
+import type { ProjectId } from "../../shared/ids.ts";
+import { hadBy } from "../../shared/replica/document/project-join.ts";
+import { realWorld } from "../../shared/world-real.ts";
+import type { Environment } from "../place/environment.ts";
+import { writeToInbox } from "./inbox-write.ts";
+
+type Db = Kysely<DaemonTables>;
+
+/** What a folder brought into a project that it has left again. */
+export interface BroughtMemories {
+  /** The project that it came from, and is in again. */
+  readonly from: ProjectId;
+  /** When it came; in milliseconds since the Unix epoch. */
+  readonly at: number;
+  readonly memories: readonly LocalMemory[];
+}
+
+/**
+ * The memories of a project that folders brought and left there. Each is as it was brought, was
+ * written before, and is in the folder's own project, too: what anybody has changed since on either
+ * side is none of them, and neither is what has two versions.
+ */
+export async function findBrought(db: Db, project: ProjectId): Promise<BroughtMemories[]> {
+  const memories = await readIn(db, project);
+  const found: BroughtMemories[] = [];
+  for (const { to: from, before, joinedAt: at } of await readReturns(db, project)) {
+    const had = hadBy(before);
+    if (!had || at === undefined) continue;
+    const own = new Map((await readIn(db, from)).map((each) => [each.key, each]));
+    const brought = memories.filter((memory) => {
+      const [id, ...others] = memory.seen;
+      const there = own.get(memory.key);
+      if (!id || others.length > 0 || had(id) || isUnsettled(memory)) return false;
+      return Date.parse(memory.updated_at) < at && there !== undefined && isSame(memory, there);
+    });
+    if (brought.length > 0) found.push({ from, at, memories: brought });
+  }
+  return found;
+}
+
+async function readIn(db: Db, project: ProjectId): Promise<LocalMemory[]> {
+  return await readLocalMemories(db, project, (await findBinding(db, project)) ?? LOCAL_ACCOUNT);
+}
+
+function isUnsettled({ in_inbox: waits, held }: LocalMemory): boolean {
+  return waits || held !== undefined;
+}
+
+function isSame(one: LocalMemory, other: LocalMemory): boolean {
+  return one.value === other.value && one.updated_at === other.updated_at && !isUnsettled(other);
+}
+
+/**
+ * Deletes what was brought, as `memsync rm` does, but for what is not so any more. Durable when it
+ * resolves, to the keys.
+ */
+export async function takeOut(
+  { home }: Environment,
+  project: ProjectId,
+  agreed: readonly LocalMemory[],
+): Promise<string[]> {
+  const asked = new Map(agreed.map((each) => [each.key, each]));
+  let keys: string[] = [];
+  await writeToInbox(home, async (db) => {
+    const now = (await findBrought(db, project)).flatMap(({ memories }) => memories);
+    const still = now.filter((each) => {
+      const before = asked.get(each.key);
+      return before !== undefined && isSame(each, before);
+    });
+    keys = still.map(({ key }) => key);
+    const account = await findBinding(db, project);
+    const written = { kind: "memory", document: project, account, value: undefined } as const;
+    return still.map(({ key, seen }) => ({ ...written, key, seen, writtenAt: realWorld.now() }));
+  });
+  return keys;
+}
