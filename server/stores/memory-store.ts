@@ -1,10 +1,12 @@
 import { type Kysely, sql } from "kysely";
+import { assert } from "../../shared/errors.ts";
 import type { AccountId, MemoryId } from "../../shared/ids.ts";
 import { layerOf, projectOf } from "../../shared/replica/document/address.ts";
 import { fullTextQuery, RANK } from "../../shared/replica/search/full-text.ts";
 import { type Compiled, compilable, compiled } from "../../shared/sqlite/compiled.ts";
 import { isPostgres, noLimit } from "../../shared/sqlite/dialects.ts";
 import type { Pause } from "../../shared/turns.ts";
+import { LAYERS } from "../../shared/wire/layer.ts";
 import type { Memory } from "../../shared/wire/memory.ts";
 import { timestampOf } from "../../shared/wire/timestamp.ts";
 import type { PageEnd } from "./cursor.ts";
@@ -124,13 +126,28 @@ function pageQuery(documents: number): Compiled<ServiceTables, PageValues, Memor
 }
 
 /** How many memories there are, on all pages; conflicts of a key are not counted. */
-export async function countMemories(db: Db, filter: MemoryFilter): Promise<number> {
-  if (filter.documents.length === 0) return 0;
-  const { count } = await memories(db, filter)
-    .select((select) => select.fn.countAll<number>().as("count"))
-    .executeTakeFirstOrThrow();
-  return Number(count);
+export async function countMemories(db: Db, { account, documents }: MemoryFilter): Promise<number> {
+  assert(documents.length <= LAYERS.length, "memories are counted in a document of each layer");
+  const [one = "", two = "", three = ""] = documents;
+  const [counted] = await countIn(db, { account, one, two, three });
+  return Number(counted?.count ?? 0);
 }
+
+/** No document has an empty name. */
+const countIn = compiled(
+  (
+    db: Db,
+    given: {
+      readonly account: AccountId;
+      readonly one: string;
+      readonly two: string;
+      readonly three: string;
+    },
+  ) =>
+    memories(db, { account: given.account, documents: [given.one, given.two, given.three] }).select(
+      (select) => select.fn.countAll<number>().as("count"),
+    ),
+);
 
 /**
  * Full-text search in keys and values, best match first, then by id; see
