@@ -4,6 +4,7 @@
 import { Elysia } from "elysia";
 import type { AppError } from "../../shared/errors.ts";
 import type { World } from "../../shared/world.ts";
+import { Arrivals } from "../http/arrivals.ts";
 import { type BodyBudget, leaseOf, readOn } from "../http/body-budget.ts";
 import { limitArrival } from "../http/body-deadline.ts";
 import { answerFor } from "../http/compressed-answer.ts";
@@ -50,6 +51,7 @@ export interface App {
 export function createApp(deps: AppDeps): App {
   const { world, connectionWorld = world } = deps;
   const sockets = deps.sockets ?? new LiveSockets();
+  const arrivals = new Arrivals(connectionWorld);
   const contexts: Contexts = new WeakMap();
   const router = createRouter(deps, contexts);
   const routes = router.routes.map(({ method, path }) => ({ method, path }));
@@ -70,6 +72,8 @@ export function createApp(deps: AppDeps): App {
     },
     async fetch(request, peer) {
       const startedAt = world.monotonic();
+      // Without a socket requests don't come at once.
+      if (peer) await arrivals.come();
       const isHead = request.method === "HEAD";
       const asked = isHead ? withMethodGet(request) : request;
       const context = contextOf(deps, request, peer);
