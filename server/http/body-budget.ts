@@ -55,7 +55,7 @@ class Pool {
 
   constructor(
     readonly room: Room,
-    world: Pick<World, "setTimer">,
+    world: Pick<World, "setTimer" | "monotonic">,
     log: Pick<Log, "warn">,
   ) {
     this.turns = new BodyTurns(world, log);
@@ -88,7 +88,7 @@ export class BodyBudget {
   readonly #large: Pool;
   #refused = 0;
 
-  constructor(world: Pick<World, "setTimer">, log: Pick<Log, "warn"> = silentLog) {
+  constructor(world: Pick<World, "setTimer" | "monotonic">, log: Pick<Log, "warn"> = silentLog) {
     this.#small = new Pool(SMALL, world, log);
     this.#large = new Pool(LARGE, world, log);
   }

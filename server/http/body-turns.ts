@@ -32,7 +32,7 @@ export class BodyTurns {
   #isRoomMissed = false;
 
   constructor(
-    readonly world: Pick<World, "setTimer">,
+    readonly world: Pick<World, "setTimer" | "monotonic">,
     readonly log: Pick<Log, "warn"> = silentLog,
     readonly makeRoom: typeof makeRoomFor = makeRoomFor,
   ) {}

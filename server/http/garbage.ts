@@ -1,8 +1,9 @@
 import { setFlagsFromString } from "node:v8";
-import { runInNewContext } from "node:vm";
 import { delay, type World } from "../../shared/world.ts";
 
 const MIB = 1024 * 1024;
+
+type Clock = Pick<World, "setTimer" | "monotonic">;
 
 /** What the process should hold at most. */
 const HELD_BYTES_MAX = 288 * MIB;
@@ -21,50 +22,50 @@ const LARGE_BODY_BYTES = 4 * MIB;
 
 /** How often it is looked whether a collection has ended, and for how long at most. */
 const LOOK_EVERY_MS = 2;
-const LOOKS_MAX = 100;
+const LOOK_MS_MAX = 500;
 
 /** The least that the process held after a collection, or before there was much to collect. */
 let leftBytes = process.memoryUsage.rss();
 
 let collecting: Promise<void> | undefined;
 
+/** So many collections follow each other where much is left, and the body waits for all of them. */
+const COLLECTIONS_MAX = 4;
+
 /**
- * Has garbage collected before a large body is worked on, if both together would be too much. Left
- * to themselves both runtimes let a process grow to twice what it uses before they collect. The
- * collection runs beside the loop, which goes on meanwhile: the body alone waits for it. Where much
- * is left after that, everything is collected at once: a turn of the loop is worth less than that.
+ * Has garbage collected before a large body is worked on, if both together would be too much, and
+ * before a smaller one if it is too much already. Left to themselves both runtimes let a process
+ * grow to twice what it uses before they collect. The collection runs beside the loop, which goes
+ * on meanwhile: the bodies alone wait for it.
  */
-export async function makeRoomFor(bytes: number, world: Pick<World, "setTimer">): Promise<void> {
-  if (bytes <= LARGE_BODY_BYTES) return;
+export async function makeRoomFor(bytes: number, world: Clock): Promise<void> {
   const held = process.memoryUsage.rss();
   leftBytes = Math.min(leftBytes, held);
-  const isRoom = held + bytes * GARBAGE_FACTOR <= HELD_BYTES_MAX;
-  if (isRoom || held - leftBytes < GROWN_BYTES_MIN) return;
-  collecting ??= collect(world).finally(() => {
+  const wanted = bytes > LARGE_BODY_BYTES ? bytes * GARBAGE_FACTOR : 0;
+  if (!isMuchMore(held, wanted)) return;
+  collecting ??= collectAll(world).finally(() => {
     collecting = undefined;
-    const left = process.memoryUsage.rss();
-    if (left > HELD_BYTES_MAX && left - leftBytes >= GROWN_BYTES_MIN) collectAtOnce();
     leftBytes = process.memoryUsage.rss();
   });
   await collecting;
 }
 
-/** Resolves when a collection has ended that began now. */
-function collect(world: Pick<World, "setTimer">): Promise<void> {
-  return typeof Bun === "undefined" ? collectOnNode(world) : collectOnBun(world);
+/** Whether a collection is worth it before so many bytes come to those that are held. */
+function isMuchMore(held: number, wanted = 0): boolean {
+  return held + wanted > HELD_BYTES_MAX && held - leftBytes >= GROWN_BYTES_MIN;
 }
 
-let ofNode: (() => void) | undefined;
-
-/** Node hides its collector from programs that are not started with a flag. */
-function collectAtOnce(): void {
-  if (typeof Bun !== "undefined") return void Bun.gc(true);
-  if (ofNode === undefined) {
-    setFlagsFromString("--expose-gc");
-    // The flag has just made it the collector.
-    ofNode = runInNewContext("gc") as () => void;
+/** What became garbage during a collection is left by it, and much may do so. */
+async function collectAll(world: Clock): Promise<void> {
+  for (let count = 0; count < COLLECTIONS_MAX; count++) {
+    await collect(world);
+    if (!isMuchMore(process.memoryUsage.rss())) return;
   }
-  ofNode();
+}
+
+/** Resolves when a collection has ended that began now. */
+function collect(world: Clock): Promise<void> {
+  return typeof Bun === "undefined" ? collectOnNode(world) : collectOnBun(world);
 }
 
 /** Once this much more is in use after a collection, the next one collects everything. */
@@ -75,9 +76,10 @@ const BALLAST_BYTES = 512 * MIB;
  * What bodies leave is older. So a buffer that is never written to takes much memory for a moment,
  * and the next collection is of everything.
  */
-async function collectOnBun(world: Pick<World, "setTimer">): Promise<void> {
+async function collectOnBun(world: Clock): Promise<void> {
   const older = new Witness();
-  const ballast = new Uint8Array(BALLAST_BYTES);
+  // Where such bytes were given back before, zeros would be written into them: 512 MiB, in a turn.
+  const ballast = Buffer.allocUnsafeSlow(BALLAST_BYTES);
   Bun.gc(false);
   await new Witness().gone(world);
   giveBack(ballast);
@@ -92,7 +94,7 @@ const OWN_PAGES_LENGTH = 64 * 1024;
  * A collection that V8 is asked for takes one turn. So its trigger is set so low that it is reached
  * always: when V8 next looks at it, it begins a collection in pieces, and on other threads.
  */
-async function collectOnNode(world: Pick<World, "setTimer">): Promise<void> {
+async function collectOnNode(world: Clock): Promise<void> {
   setFlagsFromString("--incremental-marking-soft-trigger=1");
   await new Witness().gone(world, () => new Array(OWN_PAGES_LENGTH).fill(0));
   setFlagsFromString("--incremental-marking-soft-trigger=0");
@@ -114,9 +116,10 @@ class Witness {
   }
 
   /** Resolves when they are gone, or may be so. `meanwhile` is called at every look. */
-  async gone(world: Pick<World, "setTimer">, meanwhile: () => unknown = () => {}): Promise<void> {
+  async gone(world: Clock, meanwhile: () => unknown = () => {}): Promise<void> {
     this.#objects = [];
-    for (let look = 0; look < LOOKS_MAX && !this.#state.isGone; look++) {
+    const until = world.monotonic() + LOOK_MS_MAX;
+    while (!this.#state.isGone && world.monotonic() < until) {
       meanwhile();
       await delay(world, LOOK_EVERY_MS);
     }
