@@ -29,7 +29,7 @@ let leftBytes = process.memoryUsage.rss();
 
 let collecting: Promise<void> | undefined;
 
-/** So many collections follow each other where much is left, and the body waits for all of them. */
+/** Where much is left, so many collections follow each other; the body waits for all of them. */
 const COLLECTIONS_MAX = 4;
 
 /**
