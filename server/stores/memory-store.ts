@@ -3,6 +3,7 @@ import { assert } from "../../shared/errors.ts";
 import type { AccountId, MemoryId } from "../../shared/ids.ts";
 import { layerOf, projectOf } from "../../shared/replica/document/address.ts";
 import { fullTextQuery, RANK } from "../../shared/replica/search/full-text.ts";
+import type { SearchFound } from "../../shared/replica/store/replica.ts";
 import { type Compiled, compilable, compiled } from "../../shared/sqlite/compiled.ts";
 import { isPostgres, noLimit } from "../../shared/sqlite/dialects.ts";
 import type { Pause } from "../../shared/turns.ts";
@@ -167,13 +168,13 @@ export async function searchMemories(
     readonly from: PageEnd | undefined;
     readonly limit: number | undefined;
   },
-): Promise<{ readonly rows: MemoryRow[]; readonly total: number }> {
+): Promise<SearchFound & { readonly rows: MemoryRow[]; readonly total: number }> {
   if (filter.documents.length === 0) return { rows: [], total: 0 };
   if (isPostgres(db)) {
     const { searchOnPostgres } = await import("./search-on-postgres.ts");
     const asked = { text, from, limit, offset: givenBefore(from) };
     const onPostgres = await searchOnPostgres(db, filter, asked);
-    return { rows: onPostgres.rows.map(toMemoryRow), total: onPostgres.total };
+    return { ...onPostgres, rows: onPostgres.rows.map(toMemoryRow) };
   }
   const query = fullTextQuery(text);
   if (query === undefined) return { rows: [], total: 0 };

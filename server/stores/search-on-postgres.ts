@@ -1,6 +1,7 @@
 import { type Kysely, type RawBuilder, sql } from "kysely";
 import type { MemoryId } from "../../shared/ids.ts";
 import { type SearchTerm, termsOf } from "../../shared/replica/search/words.ts";
+import type { SearchFound } from "../../shared/replica/store/replica.ts";
 import type { PageEnd } from "./cursor.ts";
 import type { MemoryColumns, MemoryFilter } from "./memory-rows.ts";
 import type { ServiceTables } from "./tables.ts";
@@ -30,7 +31,7 @@ export async function searchOnPostgres(
     readonly limit: number | undefined;
     readonly offset: number;
   },
-): Promise<{ readonly rows: readonly MemoryColumns[]; readonly total: number }> {
+): Promise<SearchFound & { readonly rows: readonly MemoryColumns[]; readonly total: number }> {
   const wanted = termsOf(text);
   if (wanted.length === 0) return { rows: [], total: 0 };
   const matches = sql.join(
@@ -55,8 +56,10 @@ export async function searchOnPostgres(
     order by found.rank, found.memory_id, found.name
     limit ${limit ?? null}::bigint
     offset case when exists (select 1 from last) then 0 else ${offset}::bigint end`.execute(db);
-  const count = await sql<{ total: number }>`select count(*) as total ${found}`.execute(db);
-  return { rows, total: Number(count.rows[0]?.total ?? 0) };
+  const count = await sql<{ total: number; hasFormerWords: boolean }>`
+    select count(*) as total, exists (select from former_words) as "hasFormerWords"
+    ${found}`.execute(db);
+  return { rows, total: 0, hasFormerWords: false, ...count.rows[0] };
 }
 
 function asId(id: string | undefined): MemoryId | "" {

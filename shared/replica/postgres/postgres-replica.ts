@@ -16,14 +16,14 @@ import { sweepHistory } from "../history/sweep-history.ts";
 import { documentsWithLargeLogs } from "../log/large-logs.ts";
 import type { ReplicaTables } from "../log/tables.ts";
 import type { OpenDocument } from "../store/open-document.ts";
-import { type AskedWrite, Replica, type ReplicaSetup } from "../store/replica.ts";
+import { type AskedWrite, Replica, type ReplicaSetup, type SearchFound } from "../store/replica.ts";
 import { addressKey, Context } from "../store/write-context.ts";
 import { newWriter } from "../store/writer.ts";
 import { CommitFeed } from "./commit-feed.ts";
 import { Hints } from "./hints.ts";
 import { type Held, hold } from "./hold.ts";
 import { currentEpoch } from "./incarnation.ts";
-import { hasFormerWords, rewriteFormerWords } from "./rewrite-words.ts";
+import { rewriteFormerWords } from "./rewrite-words.ts";
 import { claimSweep, sweptAlone } from "./sweep-claims.ts";
 import { type QueuedWrite, WriteQueue } from "./write-queue.ts";
 import { writeRowsOnPostgres } from "./write-rows.ts";
@@ -143,15 +143,18 @@ export class PostgresReplica<Tables extends ReplicaTables> extends Replica<Table
   }
 
   /**
-   * Each row has its own words, so a search waits for nobody and keeps nobody waiting. Those that a
-   * server of a former release has written get their present words first.
+   * Each row has its own words, so a search waits for nobody and keeps nobody waiting. Where any
+   * are those of a server of a former release, the owner's get their present words, and are
+   * searched again.
    */
-  async search<Found>(owner: AccountId, search: () => Promise<Found>): Promise<Found> {
-    const { reading, writing } = this.options.database;
-    if (await hasFormerWords(reading)) {
-      // A database that can't be written now is searched as it is.
-      await rewriteFormerWords(writing, owner).catch(() => {});
-    }
+  async search<Found extends SearchFound>(
+    owner: AccountId,
+    search: () => Promise<Found>,
+  ): Promise<Found> {
+    const found = await search();
+    if (found.hasFormerWords !== true) return found;
+    // A database that can't be written now is searched as it is.
+    await rewriteFormerWords(this.options.database.writing, owner).catch(() => {});
     return await search();
   }
 

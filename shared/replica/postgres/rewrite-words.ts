@@ -49,11 +49,6 @@ async function giveWords(session: Statements, rows: readonly StoredMemory[]): Pr
   );
 }
 
-/** Whether any memory has words that were made by other rules than the present ones. */
-export async function hasFormerWords<Tables>(pool: SessionPool<Tables>): Promise<boolean> {
-  return (await pool.use((session) => notesAfter(session, 0, 1))).length > 0;
-}
-
 /**
  * Gives each memory that is noted in `former_words` its words by the present rules: those of one
  * account, or of all. What somebody writes at the time stays noted.

@@ -40,6 +40,12 @@ export interface AskedWrite<Tables extends ReplicaTables> {
   readonly owner: WriteTerms["owner"] | undefined;
 }
 
+/** What a search has found, and whether memories may have words that it does not know. */
+export interface SearchFound {
+  /** Of a PostgreSQL, where a server of a former release has written some; of any account. */
+  readonly hasFormerWords?: boolean;
+}
+
 /** What is done to a document before its write; see `Replica.draft`. */
 export interface Edit<Result> {
   readonly address: DocumentAddress;
@@ -115,7 +121,10 @@ export abstract class Replica<Tables extends ReplicaTables> {
    * Runs a search of an owner's memories, which finds all that was committed before. Not to be
    * called within a write, which would wait for itself.
    */
-  abstract search<Found>(owner: AccountId, search: () => Promise<Found>): Promise<Found>;
+  abstract search<Found extends SearchFound>(
+    owner: AccountId,
+    search: () => Promise<Found>,
+  ): Promise<Found>;
 
   /**
    * Deletes old revisions and packs others, shortens large logs, and returns free space; all in
