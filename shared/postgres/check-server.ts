@@ -30,7 +30,6 @@ interface ServerFacts extends Reliance {
   readonly is_standby: boolean;
   readonly reads_only: boolean;
   readonly encoding: string;
-  readonly may_create: boolean;
   readonly schema: string | null;
   /** The program's tables on which the user lacks a privilege. */
   readonly lacking: string | null;
@@ -206,7 +205,6 @@ async function readFacts<Tables>(
       ${RELIANCE},
       current_setting('server_encoding') AS encoding,
       current_schema() AS schema,
-      coalesce(has_schema_privilege(current_schema(), 'create'), false) AS may_create,
       (SELECT json_object_agg(name, current_setting(name)) FROM unnest($1::text[]) AS name)
         AS settings,
       (SELECT string_agg(name, ', ') FROM unnest($2::text[]) AS name,
@@ -244,9 +242,6 @@ function problemOf(facts: ServerFacts): string | undefined {
   });
   if (other) return unsettled(other, facts.settings[other[0]]);
   if (facts.schema === null) return NO_SCHEMA;
-  if (!facts.may_create) {
-    return `the database's user may not make tables: ${OWNING}`;
-  }
   if (facts.lacking !== null) {
     const all = "GRANT SELECT, INSERT, UPDATE, DELETE on all tables to it";
     return `the database's user may not read and write ${facts.lacking}: ${all}`;
@@ -261,10 +256,6 @@ function problemOf(facts: ServerFacts): string | undefined {
 const NO_SCHEMA =
   "the database has no schema that its search_path names: make one with `CREATE SCHEMA`, or take " +
   "search_path back, of the address, the database or the user";
-
-const OWNING =
-  "GRANT CREATE ON SCHEMA to it, or make it the owner of its database, as by " +
-  "`ALTER DATABASE … OWNER TO …`";
 
 function unsettled([name, value]: readonly [string, string], found = "nothing"): string {
   const setting = `${name} = ${found}, where memsync sets ${value}`;

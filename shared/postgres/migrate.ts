@@ -52,15 +52,18 @@ export async function migratePostgres<Tables>(
   if (migrations.every(({ name }) => known.has(name))) return;
   await inTransaction(pool, async (session) => {
     await session.query("SELECT pg_advisory_xact_lock($1)", [LOCK]);
+    const done = await stepsDone(session);
+    refuseNewer(done, migrations);
+    // Another server may have taken the steps meanwhile.
+    if (migrations.every(({ name }) => done.has(name))) return;
+    const before = tablesOf(migrations.filter(({ name }) => done.has(name)));
+    await refuseOthersTables(session, before);
+    await refuseWithoutCreating(session);
     await session.change(
       `CREATE TABLE IF NOT EXISTS schema_migrations (
         name text COLLATE "C" PRIMARY KEY, breaks boolean NOT NULL)`,
       [],
     );
-    const done = await stepsDone(session);
-    refuseNewer(done, migrations);
-    const before = tablesOf(migrations.filter(({ name }) => done.has(name)));
-    await refuseOthersTables(session, before);
     if (before[0] !== undefined) await actAsOwner(session, before[0]);
     for (const step of migrations) {
       if (done.has(step.name)) continue;
@@ -109,6 +112,18 @@ async function refuseOthersTables<Tables>(
     `the schema has to be updated, and its tables are those of ${found.owners}: ${way}; ` +
       "nothing was changed",
   );
+}
+
+/** Where nothing has to be made, nobody needs the right to. */
+async function refuseWithoutCreating<Tables>(session: PostgresSession<Tables>): Promise<void> {
+  const [found] = await session.query<{ may_create: boolean }>(
+    "SELECT has_schema_privilege(current_schema(), 'create') AS may_create",
+  );
+  if (found?.may_create) return;
+  const way =
+    "GRANT CREATE ON SCHEMA to it, or make it the owner of its database, as by " +
+    "`ALTER DATABASE … OWNER TO …`";
+  throw new DatabaseFailure(`the database's user may not make tables: ${way}`);
 }
 
 /** What a step makes belongs to the owner of the other tables, whoever takes the step. */
