@@ -38,7 +38,7 @@ export async function administer<Result>(
   path: string,
   work: (admin: HostAdmin, removal: HostRemoval) => Promise<Result>,
 ): Promise<Result> {
-  const database = await openAnyDatabase(path);
+  const database = await openAnyDatabase(path, realWorld);
   try {
     // For a PostgreSQL nobody can tell whether servers run on it, so it counts as served.
     const served = async () => isPostgresAddress(path) || (await isServed(path));

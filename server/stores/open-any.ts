@@ -9,24 +9,17 @@ import { openHostDatabase } from "./open-store.ts";
  */
 export async function openAnyDatabase(
   path: string,
+  world: World,
 ): Promise<HostDatabase & { close(): Promise<void> }> {
   if (!isPostgresAddress(path)) return await openHostDatabase(path);
-  const [{ openPostgresDatabase }, { failureOfWrite, refuseHeldUp }] = await Promise.all([
+  const [{ openPostgresDatabase }, { writeUnlessHeldUp }] = await Promise.all([
     import("./open-postgres-store.ts"),
-    import("../../shared/postgres/check-server.ts"),
+    import("../../shared/postgres/held-up.ts"),
   ]);
   const database = await openPostgresDatabase(path);
   return {
     ...database,
-    async write(work) {
-      // It would wait for as long, and nobody would know what became of it.
-      await refuseHeldUp(database.reading);
-      try {
-        return await database.write(work);
-      } catch (thrown) {
-        throw await failureOfWrite(database.reading, thrown);
-      }
-    },
+    write: (work) => writeUnlessHeldUp(database, world, () => database.write(work)),
   };
 }
 

@@ -1,13 +1,5 @@
-import { RateLimited } from "../errors.ts";
-import {
-  COMMIT_HELD_UP,
-  DatabaseFailure,
-  isDiskFull,
-  POOLED,
-  READ_ONLY,
-  STANDBY_LOST,
-  UnknownOutcome,
-} from "./failures.ts";
+import { DatabaseFailure, isDiskFull, POOLED, READ_ONLY, STANDBY_LOST } from "./failures.ts";
+import { UNHEARD } from "./held-up.ts";
 import { newerStep, type PostgresMigration, stepsDone } from "./migrate.ts";
 import { SESSION_SETTINGS, type SessionPool } from "./pool.ts";
 import { RELIANCE, type Reliance, relianceProblem } from "./reliance.ts";
@@ -103,29 +95,6 @@ async function lackIn<Tables>(
   return newer ?? lackOf(await partsMissing(session, parts, asked));
 }
 
-/** Throws where commits of the database's user have waited for a standby for too long. */
-export async function refuseHeldUp<Tables>(pool: SessionPool<Tables>): Promise<void> {
-  if (await isHeldUpFor(pool, UNHEARD_MS)) throw new DatabaseFailure(STANDBY_LOST);
-}
-
-/** What is wrong where a write has failed with `thrown`, also for one that waits for a standby. */
-export async function failureOfWrite<Tables>(
-  pool: SessionPool<Tables>,
-  thrown: unknown,
-): Promise<unknown> {
-  const isUnknown = thrown instanceof UnknownOutcome;
-  if (!isUnknown && !(thrown instanceof RateLimited)) return thrown;
-  if (!(await isHeldUpFor(pool, 0).catch(() => false))) return thrown;
-  return new DatabaseFailure(isUnknown ? COMMIT_HELD_UP : STANDBY_LOST, thrown);
-}
-
-async function isHeldUpFor<Tables>(pool: SessionPool<Tables>, waitedMs: number): Promise<boolean> {
-  const [row] = await pool.use((session) =>
-    session.query<{ unheard: number }>(`SELECT ${unheardFor(waitedMs)} AS unheard`),
-  );
-  return row !== undefined && row.unheard > 0;
-}
-
 /** Throws if a step was taken, but its row is missing, so that the step would be taken again. */
 export async function refuseUnrecorded<Tables>(
   pool: SessionPool<Tables>,
@@ -183,16 +152,6 @@ export async function findsRoom<Tables>(pool: SessionPool<Tables>): Promise<bool
   }
 }
 
-/** With a standby that is there, a commit takes no longer. */
-const UNHEARD_MS = 5000;
-
-/** How many commits of the database's user have waited so long for a standby. */
-function unheardFor(waitedMs: number): string {
-  return `(SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()
-    AND usename = current_user AND wait_event = 'SyncRep'
-    AND query_start < clock_timestamp() - interval '${waitedMs} ms')`;
-}
-
 async function readFacts<Tables>(
   session: PostgresSession<Tables>,
   parts: SchemaParts,
@@ -205,8 +164,8 @@ async function readFacts<Tables>(
       ${RELIANCE},
       current_setting('server_encoding') AS encoding,
       current_schema() AS schema,
-      (SELECT json_object_agg(name, current_setting(name)) FROM unnest($1::text[]) AS name)
-        AS settings,
+      (SELECT json_object_agg(name, current_setting(name))
+        FROM unnest($1::text[]) AS name) AS settings,
       (SELECT string_agg(name, ', ') FROM unnest($2::text[]) AS name,
         to_regclass(quote_ident(name)) AS found
         WHERE NOT (has_table_privilege(found, 'select') AND has_table_privilege(found, 'insert')
@@ -214,7 +173,7 @@ async function readFacts<Tables>(
         AS lacking,
       (SELECT string_agg(name, ', ') FROM unnest($2::text[] || 'schema_migrations'::text) AS name
         WHERE row_security_active(to_regclass(quote_ident(name)))) AS hidden,
-      ${unheardFor(UNHEARD_MS)} AS unheard,
+      ${UNHEARD} AS unheard,
       ${catalogMark("$2::text[] || 'schema_migrations'::text", parts.functions)} AS mark`,
     [Object.keys(SESSION_SETTINGS), parts.tables],
     withinMs,

@@ -1,6 +1,8 @@
+import { Socket } from "node:net";
 import type { CompiledQuery, DatabaseConnection, Kysely, QueryResult } from "kysely";
 import pg from "pg";
 import { assert } from "../errors.ts";
+import { isObject } from "../json.ts";
 import {
   foreseen,
   isConnectionDead,
@@ -90,6 +92,7 @@ interface Made<Tables> {
 /** A bounded number of connections. If all are in use, callers wait in turn, for a bounded time. */
 export class SessionPool<Tables> {
   readonly #pool: pg.Pool;
+  readonly #used = new Set<PostgresSession<Tables>>();
   readonly #sessions = new WeakMap<pg.PoolClient, Made<Tables>>();
   /** The connections that were silent for too long. */
   readonly #silent = new WeakSet<pg.PoolClient>();
@@ -147,6 +150,7 @@ export class SessionPool<Tables> {
       if (this.#pool.waitingCount >= WAITING_MAX) throw tooBusy();
       const client = await this.#connect();
       const { session, number } = this.#sessions.get(client) ?? this.#add(client);
+      this.#used.add(session);
       if (number > but) return session;
       this.give(session, true);
     }
@@ -176,12 +180,26 @@ export class SessionPool<Tables> {
    * process may still run, for example in a commit that waits for a lost standby. It keeps its
    * place then, or such processes would add up without a limit.
    */
-  give({ client }: PostgresSession<Tables>, isBroken = false): void {
+  give(session: PostgresSession<Tables>, isBroken = false): void {
+    this.#used.delete(session);
+    const { client } = session;
     const process = processIdOf(client);
     const isLeft = this.#keepsPlaces && isBroken && this.#silent.has(client);
     if (isLeft && process !== undefined) this.#left.add(process);
     this.#setMax();
     client.release(isBroken);
+  }
+
+  /** The database's processes of the connections that are used. */
+  get processes(): number[] {
+    return [...this.#used].flatMap(({ client }) => processIdOf(client) ?? []);
+  }
+
+  /** Loses the connections of these processes, which go on with what they do. */
+  leave(processes: readonly number[]): void {
+    for (const { client } of this.#used) {
+      if (processes.includes(processIdOf(client) ?? 0)) socketOf(client)?.destroy();
+    }
   }
 
   /**
@@ -252,6 +270,13 @@ export function processIdOf(client: pg.ClientBase): number | undefined {
   return "processID" in client && typeof client.processID === "number"
     ? client.processID
     : undefined;
+}
+
+/** The driver's types leave it out. */
+function socketOf(client: pg.ClientBase): Socket | undefined {
+  if (!("connection" in client && isObject(client.connection))) return undefined;
+  const { stream } = client.connection;
+  return stream instanceof Socket ? stream : undefined;
 }
 
 /** Kysely that takes a connection for each statement. */

@@ -38,7 +38,7 @@ export async function ask<Row extends pg.QueryResultRow>(
 
 /** Makes accounts in a database; a token of each. */
 export async function newAccounts(place: string, count: number): Promise<string[]> {
-  const database = await openAnyDatabase(place);
+  const database = await openAnyDatabase(place, realWorld);
   const admin = new HostAdmin(database, realWorld);
   const tokens: string[] = [];
   for (let at = 0; at < count; at++) {

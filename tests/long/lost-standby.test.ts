@@ -1,7 +1,4 @@
 import { expect, test } from "bun:test";
-import { HostAdmin } from "../../server/accounts/host-admin.ts";
-import { openAnyDatabase } from "../../server/stores/open-any.ts";
-import { COMMIT_HELD_UP, STANDBY_LOST } from "../../shared/postgres/failures.ts";
 import { delay } from "../../shared/world.ts";
 import { realWorld } from "../../shared/world-real.ts";
 import { endWithThisProcess } from "../support/postgres-cluster.ts";
@@ -21,23 +18,6 @@ const LOST_FOR_MS = 95_000;
 
 /** A call that is refused has no wait for the database in it. */
 const AT_ONCE_MS = 5000;
-
-test("a command that is the first to wait for a lost standby says what becomes of it", async () => {
-  const { folder, address } = await startPostgres();
-  endWithThisProcess(folder);
-  const commands = await openAnyDatabase(address);
-  const admin = new HostAdmin(commands, realWorld);
-  await admin.createAccount("acme", "pro");
-  const reload = "SELECT pg_reload_conf()";
-  await runOnPostgres(address, "ALTER SYSTEM SET synchronous_standby_names = 'nobody'", reload);
-  await expect(admin.createAccount("late", "pro")).rejects.toThrow(COMMIT_HELD_UP);
-  await expect(admin.createAccount("later", "pro")).rejects.toThrow(STANDBY_LOST);
-  await runOnPostgres(address, "ALTER SYSTEM RESET synchronous_standby_names", reload);
-  const names = async () => (await admin.listAccounts()).map(({ name }) => name).sort();
-  await waitFor("the account", async () => (await names()).length === 2);
-  expect(await names()).toEqual(["acme", "late"]);
-  await commands.close();
-});
 
 test("a synchronous standby that is lost takes no connections but those there are", async () => {
   const { folder, address } = await startPostgres();

@@ -100,7 +100,7 @@ test("a command gives tokens their end by the database's clock, and on a file by
   const [one] = await openTwo();
   const shared = await worldOfDatabase(one, behind);
   expect(Math.abs(shared.now() - realWorld.now())).toBeLessThan(60_000);
-  const file = await openAnyDatabase(":memory:");
+  const file = await openAnyDatabase(":memory:", realWorld);
   expect(await worldOfDatabase(file, behind)).toBe(behind);
   await file.close();
 });

@@ -3,7 +3,7 @@ import { HostAdmin } from "../../server/accounts/host-admin.ts";
 import { createHostApp } from "../../server/host-app.ts";
 import { openAnyDatabase } from "../../server/stores/open-any.ts";
 import { silentLog } from "../../shared/log.ts";
-import { foreseen } from "../../shared/postgres/failures.ts";
+import { COMMIT_HELD_UP, foreseen, STANDBY_LOST } from "../../shared/postgres/failures.ts";
 import { realWorld } from "../../shared/world-real.ts";
 import { endWithThisProcess } from "../support/postgres-cluster.ts";
 import { METRICS_TOKEN, openHost } from "../support/postgres-host.ts";
@@ -13,6 +13,9 @@ import { startPostgres } from "../support/start-postgres.ts";
 import { waitFor } from "../support/wait-for.ts";
 
 const newDatabase = serversOfTests();
+
+/** A commit without an answer is given up after 40 seconds. */
+const FIRST_WITHIN_MS = 35_000;
 
 test("a client hears nothing of where the database is, and the log has it", async () => {
   const { address } = await newDatabase();
@@ -141,7 +144,7 @@ test("writes that wait behind a commit that hangs are refused as soon as that is
   });
   expect((await host.write("second")).status).toBe(429);
   expect((await host.write("third")).status).toBe(429);
-  const commands = await openAnyDatabase(address);
+  const commands = await openAnyDatabase(address, realWorld);
   const revoked = new HostAdmin(commands, realWorld).revokeToken("tok_any");
   await expect(revoked).rejects.toThrow("commits wait for the database's synchronous standby");
   await commands.close();
@@ -159,3 +162,24 @@ test("writes that wait behind a commit that hangs are refused as soon as that is
   await waitFor("a write", async () => (await host.write("after")).status === 200);
   expect((await host.keys()).sort()).toEqual(["after", "before", "first"]);
 });
+
+test(
+  "a command that is the first to wait for a lost standby says so long before it is given up",
+  async () => {
+    const { folder, address } = await startPostgres();
+    endWithThisProcess(folder);
+    const commands = await openAnyDatabase(address, realWorld);
+    const admin = new HostAdmin(commands, realWorld);
+    await admin.createAccount("acme", "pro");
+    const reload = "SELECT pg_reload_conf()";
+    await runOnPostgres(address, "ALTER SYSTEM SET synchronous_standby_names = 'nobody'", reload);
+    await expect(admin.createAccount("late", "pro")).rejects.toThrow(COMMIT_HELD_UP);
+    await expect(admin.createAccount("later", "pro")).rejects.toThrow(STANDBY_LOST);
+    await runOnPostgres(address, "ALTER SYSTEM RESET synchronous_standby_names", reload);
+    const names = async () => (await admin.listAccounts()).map(({ name }) => name).sort();
+    await waitFor("the account", async () => (await names()).length === 2);
+    expect(await names()).toEqual(["acme", "late"]);
+    await commands.close();
+  },
+  FIRST_WITHIN_MS,
+);
