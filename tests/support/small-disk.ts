@@ -1,6 +1,7 @@
 import { spawnSync } from "node:child_process";
 import { mkdirSync, rmSync, statfsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import type { Need } from "./needs.ts";
 import type { RunningProcess } from "./running-process.ts";
 import { waitFor } from "./wait-for.ts";
 
@@ -17,6 +18,13 @@ export interface SmallDisk extends Disposable {
 }
 
 const MEGABYTES = 6;
+
+/** Whether this user may mount one, which is more than to be called root. */
+export const MOUNTING: Need = {
+  isMet: process.platform === "linux" && run("unshare", "--mount", "true"),
+  missing: "this user may not mount a file system",
+};
+
 /** A process that may write no further than this into any file has as good as no room. */
 const LIMIT_BYTES = 4096;
 
@@ -25,9 +33,9 @@ const LIMIT_BYTES = 4096;
  * given processes are forbidden to let files grow, which SQLite meets as a failing disk. Undefined
  * where neither can be done.
  */
-export function openSmallDisk(folder: string): SmallDisk | undefined {
+export function openSmallDisk(folder: string, megabytes = MEGABYTES): SmallDisk | undefined {
   mkdirSync(folder, { recursive: true });
-  const mounted = run("mount", "-t", "tmpfs", "-o", `size=${MEGABYTES}m`, "tmpfs", folder);
+  const mounted = run("mount", "-t", "tmpfs", "-o", `size=${megabytes}m`, "tmpfs", folder);
   if (mounted) return tmpfs(folder);
   return run("prlimit", "--version") ? limited() : undefined;
 }

