@@ -164,7 +164,7 @@ async function readFacts<Tables>(
       ${RELIANCE},
       current_setting('server_encoding') AS encoding,
       current_schema() AS schema,
-      (SELECT json_object_agg(name, current_setting(name))
+      (SELECT json_object_agg(name, coalesce(current_setting(name, true), 'nothing'))
         FROM unnest($1::text[]) AS name) AS settings,
       (SELECT string_agg(name, ', ') FROM unnest($2::text[]) AS name,
         to_regclass(quote_ident(name)) AS found

@@ -182,6 +182,9 @@ const ALREADY_THERE: ReadonlySet<string | undefined> = new Set([
   "42710",
 ]);
 
+/** A prepared statement is there that nobody here has made, or is gone. */
+const NOT_ITS_OWN = new Set(["42P05", "26000"]);
+
 function sentenceOf(thrown: unknown): string | undefined {
   const state = stateOf(thrown);
   if (isNameUnknown(thrown)) {
@@ -210,6 +213,7 @@ function sentenceOf(thrown: unknown): string | undefined {
   if (state === "3D000") {
     return `${messageOf(thrown)}: make it with \`createdb\`, or name another by --database-url`;
   }
+  if (NOT_ITS_OWN.has(state)) return POOLED;
   if (state === "08P01" && /unsupported startup parameter/.test(messageOf(thrown))) return POOLED;
   if (isUnanswered(thrown)) return UNANSWERED;
   const ofTls = tlsSentence(thrown);

@@ -210,10 +210,12 @@ test("servers that begin at the same time make the tables once", async () => {
   expect(new Set(hosts.map(({ store }) => store.writer.clientId)).size).toBe(3);
 });
 
-test("what is said where a pooler takes no settings", () => {
-  const refused = Object.assign(new Error("unsupported startup parameter: options"), {
-    code: "08P01",
-  });
+test.each([
+  ["08P01", "unsupported startup parameter: options"],
+  ["42P05", 'prepared statement "memsync_1" already exists'],
+  ["26000", 'prepared statement "memsync_1" does not exist'],
+])("what a pooler says with %s is told as a pooler's", (code, message) => {
+  const refused = Object.assign(new Error(message), { code });
   expect(messageOf(foreseen(refused))).toContain("name PostgreSQL's own address");
 });
 
