@@ -89,15 +89,16 @@ testWith(
     await using scene = await openScene();
     const { postgres, address, disk, servers, acknowledged, write, ready } = scene;
     for (const key of ["first", "second"]) expect((await write(key)).status).toBe(200);
-    // The log goes on in a further file, for which there is no room.
     disk.fill();
-    await runOnPostgres(address, "SELECT pg_switch_wal()").catch(() => {});
     const unknown: string[] = [];
-    for (let at = 0; unknown.length < 2; at += 1) {
-      const { status } = await write(`full ${at}`, at % servers.length);
-      if (status === 500) unknown.push(`full ${at}`);
-    }
-    expect(readFileSync(join(postgres.folder, "log"), "utf8")).toContain("PANIC");
+    // The log goes on in further files, until there is no room for one.
+    await waitFor("the end of PostgreSQL", async () => {
+      await runOnPostgres(address, "SELECT pg_switch_wal()").catch(() => {});
+      const key = `full ${unknown.length}`;
+      const { status } = await write(key, unknown.length % servers.length);
+      if (status !== 200) unknown.push(key);
+      return readFileSync(join(postgres.folder, "log"), "utf8").includes("PANIC");
+    });
     await waitFor("an outage that shows", async () => (await ready()).join() === "503,503");
     disk.free();
     // It starts by itself as long as a start finds room for the log of the start.
