@@ -41,8 +41,7 @@ export interface KeptEdit {
 export type MovedTwice = Readonly<Record<WritingSide, readonly KeptEdit[]>>;
 
 /**
- * Lines that the two sides have at different places. They stand at one of the places, or at
- * neither.
+ * Lines that the two sides have at different places. They stand at one of the two, or at neither.
  */
 export interface MovedApart {
   readonly standing: KeptEdit;
@@ -50,7 +49,7 @@ export interface MovedApart {
   readonly other: KeptEdit;
 }
 
-/** What is to be told of two sides that have met. */
+/** What has to be told of two sides that have met. */
 export interface KeptOfSides {
   readonly edits: readonly KeptEdit[];
   readonly twice: MovedTwice | undefined;
@@ -67,8 +66,8 @@ export interface KeptOfSides {
 export interface DeletedBySides {
   readonly both: IdRanges;
   /**
-   * Each side's own, whether the other deleted it or not; of theirs, only what was not deleted here
-   * before.
+   * What each side deleted, whether the other side deleted it, too, or not. For `theirs`, only what
+   * was not deleted here before.
    */
   readonly mine: IdRanges;
   readonly theirs: IdRanges;
@@ -100,9 +99,9 @@ export interface SideTexts extends Readonly<Record<WritingSide, string>> {
 /**
  * Finds what a merge keeps although one side did not want it. One side replaced lines that the
  * other deleted, moved such lines, or wrote between two of them. What it put there stays, although
- * it is all that is left of what the other side wanted to be rid of, or has moved elsewhere. Also
- * finds what the sides put at two places, and what stands where only one side put it. `moved` is
- * what `findMovedLines` returned before the clean-up.
+ * the other side wanted to be rid of the place, or has it elsewhere. Also finds what the sides put
+ * at two places, and what stands where only one side put it. `moved` is what `findMovedLines`
+ * returned before the clean-up.
  */
 export function findKeptEdits(
   ytext: Y.Text,
@@ -132,7 +131,7 @@ export function findKeptEdits(
   const twice = movedEdits(lines, linesTwice(lines, moved), withHeading);
   const rivals = rivalsIn(lines, carried, twice);
   const crossed = taken && isByBoth ? findCrossedMoves(lines, taken, graves) : [];
-  // Whatever is part of lines that were moved twice is settled with these.
+  // Everything that is part of lines that were moved twice is settled with these.
   const [inTwice, inRivals] = [sidesOf(twice), sidesOf(rivals)];
   const byOne = sidesOf(alone).filter((edit) => !isWithinAny(edit, inTwice));
   const edits = [...inPlace, ...byOne].filter((edit) => !isWithinAny(edit, inRivals));
@@ -150,7 +149,10 @@ export function findKeptEdits(
   };
 }
 
-/** What stands of what both made of the same lines; none where one side has nothing of it. */
+/**
+ * What stands of the lines that both sides made of the same ones; nothing if one side has none of
+ * it.
+ */
 function rivalsIn(
   lines: readonly MergedLine[],
   carried: CarriedOff | undefined,
@@ -172,7 +174,7 @@ function isWithinAny({ at }: KeptEdit, edits: readonly KeptEdit[]): boolean {
   return edits.some((each) => each.at <= at && at < each.at + each.text.length);
 }
 
-/** What lines with a word say. */
+/** The lines of these versions that have a word. */
 export function saidBy(versions: readonly { readonly text: string }[]): ReadonlySet<string> {
   return new Set(versions.flatMap(({ text }) => plainLines(text)).filter(hasWord));
 }
@@ -328,8 +330,8 @@ function editsInPlace(
     end = first;
     while ((lines[end]?.side ?? "base") !== "base") end++;
     const place = lines.slice(first, end);
-    // Lines that the other side only put again are passed over: they do not make the place a shared
-    // one.
+    // Lines that the other side only put again do not make the place a shared one, so they are
+    // passed over.
     const by = writerAt(place, graves) ?? writerAt(place.filter(isNew), graves);
     if (!by) continue;
     for (const run of newRuns(lines, [first, end], isNew)) found.push(keptEdit(lines, by, run));

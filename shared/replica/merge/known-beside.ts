@@ -18,7 +18,7 @@ import { type MergedLine, readMergedText } from "./merged-lines.ts";
 export class KnownBeside {
   readonly #known: readonly TextConflictRecord[];
   readonly #lines: readonly MergedLine[];
-  /** What the versions of open conflicts say: such a line names no place, for it may go. */
+  /** The lines of open conflicts. Such a line may go, so it can't name a place. */
   readonly #disputed: ReadonlySet<string>;
 
   constructor(
@@ -32,7 +32,7 @@ export class KnownBeside {
     this.#disputed = new Set(texts.flatMap(plainLines).filter(hasWord));
   }
 
-  /** The edit, its place named by what nobody disputes. */
+  /** The edit with its place, which is named by lines that nobody disputes. */
   placed(edit: KeptEdit): KeptEdit {
     const first = this.#lines.findIndex(({ from }) => from >= edit.at);
     if (first === -1 || this.#disputed.size === 0) return edit;
@@ -51,9 +51,9 @@ export class KnownBeside {
   }
 
   /**
-   * What the side that deleted has there instead, as far as an open conflict of that side with a
-   * third one tells. This meeting does not tell it: lines that are no part of it stand between the
-   * two.
+   * What the side that deleted has there instead, as far as an open conflict between that side and
+   * a third one tells. The meeting of the two sides does not tell it, because lines that are no
+   * part of it stand between.
    */
   rivalsOf(edit: KeptEdit): NewVersion[] {
     const deleter = edit.by === "mine" ? "theirs" : "mine";

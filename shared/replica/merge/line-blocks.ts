@@ -2,7 +2,7 @@ import { findCodeBlocks, isFence } from "../text/code-blocks.ts";
 import { hasWord } from "../text/line-diff.ts";
 import type { MergedLine } from "./merged-lines.ts";
 
-/** A line, or a whole code block, that one side inserted: what stays or goes in one piece. */
+/** A line, or a whole code block, that one side inserted: it stays or goes in one piece. */
 export interface Block {
   /** Its text: equal for equal blocks. */
   readonly key: string;

@@ -5,7 +5,10 @@ import { textRuns } from "../text/text.ts";
 import { withoutMark } from "../text/text-form.ts";
 import type { CharacterId } from "../text/text-spans.ts";
 
-/** Who inserted something. What neither side inserted is the base, and so is what both wrote in. */
+/**
+ * Who inserted something. What neither side alone inserted is the base: also a line in which both
+ * wrote.
+ */
 export type Side = "base" | "mine" | "theirs";
 
 /** A visible line of a text in which the changes of two sides have met. */

@@ -9,16 +9,16 @@ import { type MergedLine, readMergedText, type Side } from "./merged-lines.ts";
 /** Whose change it is. */
 export type WritingSide = "mine" | "theirs";
 
-/** What lines say that two sides took from where they stood, and that each put elsewhere. */
+/** The lines that both sides took from where they stood, and that each put elsewhere. */
 export type MovedLines = Readonly<Record<WritingSide, ReadonlySet<string>>>;
 
 const NOTHING_MOVED: MovedLines = { mine: new Set(), theirs: new Set() };
 
-/** What sides made of lines that both took away, where one put it elsewhere. */
+/** What the sides made of lines that both took away, if one put the result elsewhere. */
 export interface CarriedOff {
-  /** What one side has elsewhere, mended, and the other deleted. */
+  /** What one side has elsewhere, changed, and the other side deleted. */
   readonly alone: MovedLines;
-  /** What both have, one of them or both elsewhere, and not alike. */
+  /** What both sides have, at least one of them elsewhere, and not alike. */
   readonly apart: MovedLines;
 }
 
@@ -36,7 +36,9 @@ interface MovingSides {
   readonly theirs: IdRanges;
   readonly both: IdRanges;
   readonly removed: readonly RemovedText[];
-  /** What one side inserted and is gone again, for example because the other has cleaned up. */
+  /**
+   * What one side inserted and is gone again, for example because the other side has cleaned up.
+   */
   readonly vanished?: readonly RemovedText[];
 }
 
@@ -61,7 +63,7 @@ export function findMovedLines(ytext: Y.Text, sides: MovingSides): MovedLines | 
   return moved.mine.size + moved.theirs.size > 0 ? moved : undefined;
 }
 
-/** What one side moved and the other deleted. */
+/** Lines that one side moved and the other side deleted. */
 export function movedByOne({ mine, theirs }: MovedLines = NOTHING_MOVED): MovedLines {
   return {
     mine: new Set([...mine].filter((line) => !theirs.has(line))),
@@ -70,9 +72,9 @@ export function movedByOne({ mine, theirs }: MovedLines = NOTHING_MOVED): MovedL
 }
 
 /**
- * Lines that the sides put at two places: both moved them, or each side wrote them by itself. Of
- * the latter only those count that the base lacks, in a run that the other side wrote as a whole:
- * two sections may well have a line in common.
+ * Lines that the sides put at two places: both moved them, or each wrote them by itself. Of the
+ * latter only those count that are not in the base, in a run that the other side wrote as a whole:
+ * two sections may well have one line in common.
  */
 export function linesTwice(
   lines: readonly MergedLine[],

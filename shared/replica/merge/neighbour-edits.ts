@@ -6,7 +6,7 @@ import { SideHeadings } from "./side-headings.ts";
 import { hunksOf } from "./side-hunks.ts";
 import type { SideLine } from "./side-lines.ts";
 
-/** What one side wrote beside lines that the other mended. */
+/** What one side wrote beside lines that the other side changed. */
 export interface NeighbourEdit {
   readonly lines: readonly SideLine[];
   /** Where it belongs in the visible text; undefined where it stands there already. */
@@ -54,7 +54,9 @@ interface Mended {
   readonly is: SideLine;
 }
 
-/** What one side wrote between two of the lines with which both began; none: beside the group. */
+/**
+ * What one side wrote between two lines of the base; with no line of the base, beside the group.
+ */
 interface Written {
   readonly by: WritingSide;
   readonly lines: readonly SideLine[];
@@ -81,7 +83,10 @@ function editsOf(group: readonly SideLine[], headings: ReadonlySet<SideLine>): N
   ];
 }
 
-/** Of what a side has in the place of lines, as many are these mended, and what is left is new. */
+/**
+ * The changes in a group: as many of a side's lines are changed ones as it took lines away, and the
+ * rest is new.
+ */
 function changesIn(group: readonly SideLine[]) {
   const [mended, written]: [Mended[], Written[]] = [[], []];
   for (const by of SIDES) {
@@ -98,7 +103,7 @@ function changesIn(group: readonly SideLine[]) {
   return { mended, written };
 }
 
-/** Whether each of the lines is known in what was made of it, and in nothing else. */
+/** Whether each line is recognised in what was made of it, and in nothing else. */
 function areKnown(
   mended: readonly Mended[],
   written: readonly Written[],

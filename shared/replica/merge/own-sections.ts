@@ -30,7 +30,9 @@ export function findOwnSections(
   });
 }
 
-/** What the other side wrote beside the hunks of one, headings among it. */
+/**
+ * What the other side wrote in the same gaps between lines of the base, if a heading is among it.
+ */
 class HeadedGaps {
   readonly #lines: readonly SideLine[];
   readonly #headings: SideHeadings;
@@ -92,7 +94,7 @@ class HeadedGaps {
     return lead.slice(0, lead.findLastIndex(isShown) + 1);
   }
 
-  /** The former name of the section in which a side would have what stands at an index. */
+  /** The former name of the section under which a side would have what stands at an index. */
   #nameOver(at: number, by: WritingSide): string {
     for (let each = at - 1; each >= 0; each--) {
       const line = this.#lines[each] as SideLine;
@@ -125,7 +127,7 @@ function isShown({ text }: SideLine): boolean {
   return text.trim() !== "";
 }
 
-/** What the headings that a side wrote in the place of others were called before. */
+/** The former names of the headings that a side wrote in the place of others. */
 function formerNames(
   lines: readonly SideLine[],
   headings: ReadonlySet<SideLine>,

@@ -8,12 +8,10 @@ import type { WritingSide } from "./moved-lines.ts";
 import { isOfSide, type SideLine } from "./side-lines.ts";
 
 /**
- * One side, as a diff reads it, moved a part past a larger one, and the other side moved that one
- * elsewhere. If the first side moved the larger one in truth, both moved it, and the merge has
- * undone one of the moves without a trace: it stands where the other side has it, and where the
- * first one has it is told.
- *
- * Lines in `disputed`, the lines of open conflicts, are told already.
+ * One side moved a part past a larger one, as a diff reads it, and the other side moved the larger
+ * one elsewhere. If the first side really moved the larger one, both moved it, and the merge has
+ * undone one of the two moves without a trace: it stands where the other side has it. Where the
+ * first side has it is told. Lines in `disputed`, the lines of open conflicts, are told already.
  */
 export function findPassedMoves(
   lines: readonly SideLine[],
@@ -36,7 +34,7 @@ export function findPassedMoves(
   });
 }
 
-/** What says something between the two places, if the other side took all of it away. */
+/** The lines with a word between the two places, if the other side took all of them away. */
 function movedIn(
   lines: readonly SideLine[],
   { between }: Crossing,
@@ -58,7 +56,9 @@ interface PassedMove {
   readonly mover: WritingSide;
 }
 
-/** Whether the larger part stands for the mover where it has it: beside what it has there. */
+/**
+ * Whether the larger part stands where the mover has it: beside the lines that the mover has there.
+ */
 function isThere(
   lines: readonly SideLine[],
   { crossing: { put, former }, move, mover }: PassedMove,

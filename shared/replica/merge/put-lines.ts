@@ -28,7 +28,7 @@ export function withPut<Sides extends Pick<MetSides, WritingSide>>(
   return { ...sides, mine, theirs };
 }
 
-/** The same, each edit that a clean-up put elsewhere with the client that had written it. */
+/** The same edits. Each one that a clean-up put elsewhere names the client that had written it. */
 export function namedWriters(
   ytext: Y.Text,
   kept: KeptOfSides,
@@ -52,7 +52,9 @@ export function namedWriters(
   };
 }
 
-/** Names the client that had written an edit, where a clean-up put that elsewhere. */
+/**
+ * Returns a function that names the client that had written an edit which a clean-up put elsewhere.
+ */
 export function writerNamer(ytext: Y.Text, put: readonly PutLine[]): (edit: KeptEdit) => KeptEdit {
   const { spans } = captureText(ytext);
   return (edit) => {

@@ -84,9 +84,10 @@ export function asMadeOnce(
     const behind = equals.slice(equals.indexOf(first) + 1);
     const wasRemoved = behind.some(({ item, side }) => {
       if (!item.deleted || side === first.side) return false;
-      // If several machines are on the copy's side, the copy may have gone because of one of these.
+      // If several machines are on the copy's side, one of these may have removed the copy.
       if (clients.get(side)?.length !== 1) return false;
-      // If its own side wrote something in its place, that side removed it, and no clean-up.
+      // If the copy's own side wrote something in its place, that side removed it, and no clean-up
+      // did.
       return ![item.id, item.lastId].some((id) => replaced.has(idOf(id)));
     });
     if (wasRemoved) for (const line of linesIn(lines, first)) made.add(line);
@@ -94,7 +95,7 @@ export function asMadeOnce(
   return lines.map((line) => (made.has(line) ? { ...line, side: "base" } : line));
 }
 
-/** An item that one side inserted; what is visible of it, and who. */
+/** An item that one side inserted: the visible part of it, and the side. */
 interface OwnItem extends Stretch {
   readonly item: Y.Item;
   readonly side: Side;
@@ -112,7 +113,7 @@ function ownItems(ytext: Y.Text, sides: readonly [IdRanges, IdRanges]): OwnItem[
   return items;
 }
 
-/** Between which two characters how many were inserted. */
+/** A text for the place of an insertion: between which two characters, and how long it is. */
 function placeOf({ origin, rightOrigin, length }: Y.Item): string {
   return JSON.stringify([origin, rightOrigin, length]);
 }

@@ -10,21 +10,21 @@ const WORDS_MIN = 2;
 
 /** Two names of one section, which one side moved. */
 export interface RivalHeadings {
-  /** What the other side calls it, where it was. */
+  /** The name that the other side gave it, at its former place. */
   readonly lines: readonly SideLine[];
   /** Where in the visible text that belongs; undefined where it stands there already. */
   readonly at: number | undefined;
-  /** What the one that moved it calls it. */
+  /** The name that the side gave it that moved it. */
   readonly rival: readonly SideLine[];
   /** The line with a word behind both. */
   readonly ahead: SideLine;
 }
 
 /**
- * One side moved and renamed a section that the other side renamed, too. The merge leaves the
- * other's name where the section was, above lines of another one; whoever chose that name would
- * have the section's lines under the heading before it. The section is recognised by the lines
- * behind its heading. `disputed`: the lines of open conflicts.
+ * One side moved and renamed a section that the other side renamed, too. The merge leaves the other
+ * side's name at the former place, above lines of another section; choosing that name would put the
+ * section's lines under the heading before it. The section is recognised by the lines behind its
+ * heading. `disputed`: the lines of open conflicts.
  */
 export function findRivalHeadings(
   lines: readonly SideLine[],
@@ -78,10 +78,7 @@ class MovedSections {
     this.#mover = mover;
   }
 
-  /**
-   * What the mover calls a section that it renamed, and the section's first line that says
-   * something.
-   */
+  /** The mover's name of a section that it renamed, and the section's first line with a word. */
   nameOf(former: SideLine) {
     if (!former.gone[this.#mover]) return undefined;
     const body = this.#bodyOf(former);
@@ -93,7 +90,8 @@ class MovedSections {
     const isNew = ({ side, text }: SideLine) =>
       side === this.#mover && !this.#base.some((line) => line.text === text);
     if (start === -1 || !rival.filter(({ text }) => hasWord(text)).every(isNew)) return undefined;
-    // A diff takes the smaller part for the moved one: that may be what the section was moved over.
+    // A diff takes the smaller part for the moved one. That may be the part over which the section
+    // was moved.
     const above = this.#own.slice(0, start).findLast(({ text }) => hasWord(text));
     const isMoved = [above, ahead].some((line) => line && this.#isBrought(line));
     return isMoved ? { rival, ahead } : undefined;

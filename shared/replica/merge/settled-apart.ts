@@ -15,8 +15,8 @@ import { type SideLine, textOfSide } from "./side-lines.ts";
 import { recordConflicts } from "./text-conflicts.ts";
 
 /**
- * Both sides have settled a conflict, and not alike: what the one chose the other took out. So it
- * is the one question again, as where they choose differently. To be called when the two have met.
+ * Both sides have settled a conflict, in different ways: each took out what the other chose. So it
+ * is one question again, as if both had chosen now. To be called when the two have met.
  * `readLines`: the lines of all three texts. Returns the ids.
  */
 export async function tellSettledApart<Tables extends ReplicaTables>(
@@ -35,7 +35,7 @@ export async function tellSettledApart<Tables extends ReplicaTables>(
   return await askAgain(context, open, apart);
 }
 
-/** Conflicts that are over, or seem so, are open again, with both versions. Returns the ids. */
+/** Opens conflicts again that are over, or seem so, with both versions. Returns the ids. */
 export async function askAgain<Tables extends ReplicaTables>(
   context: WriteContext<Tables>,
   open: OpenDocument,
@@ -74,8 +74,8 @@ function countIn(text: Counted, line: string): number {
 }
 
 /**
- * Each side is judged by its own text: what stands elsewhere, or what the other one wrote, says
- * nothing of what it chose.
+ * Whether the sides settled it in different ways. Each side is judged by its own text: what the
+ * other one wrote says nothing of what it chose.
  */
 function isSettledApart(
   record: TextConflictRecord,
@@ -102,7 +102,10 @@ function isSettledApart(
   return isSettled === true && ofMine?.join() !== ofTheirs?.join();
 }
 
-/** Whether a side has mended a version, and so has not chosen: it asks of what it made of that. */
+/**
+ * Whether a side has changed a version, and so has not chosen: the question is then about what it
+ * made of that.
+ */
 function isStillAsked(
   { id, versions }: TextConflictRecord,
   {

@@ -56,13 +56,19 @@ export function findSharedMoves(
   });
 }
 
-/** What a side, as a diff reads it, moved past what it may have moved in truth. */
+/**
+ * What a side moved past another part, as a diff reads it. It may really have moved that other
+ * part.
+ */
 interface OwnCrossing extends Crossing {
-  /** All that was put is one section that was moved, with what its side wrote in it. */
+  /** Whether all that was put is one moved section, with what its side wrote in it. */
   readonly isSection: boolean;
 }
 
-/** A side's crossings, with what it may have moved in truth; those where that is nothing not. */
+/**
+ * A side's crossings, each with the part that it may really have moved; without those that have no
+ * such part.
+ */
 function crossingsOf(lines: readonly SideLine[], mover: WritingSide, headings: SideHeadings) {
   const all = findCrossings(lines, mover).map((crossing) => {
     const shared = stayingIn(lines, mover, crossing);
@@ -87,13 +93,13 @@ function saidIn({ put }: Crossing): string {
   return put.said.map(({ text }) => text).join("");
 }
 
-/** What says something between the two places, if neither side took any of it away. */
+/** The lines with a word between the two places, if neither side took any of them away. */
 function stayingIn(
   lines: readonly SideLine[],
   mover: WritingSide,
   { between }: Crossing,
 ): readonly SideLine[] {
-  // What the other side wrote was not there for the mover.
+  // What the other side wrote did not exist for the mover.
   const isThere = ({ side, text }: SideLine) =>
     (side === "base" || side === "mixed" || side === mover) && isTelling(text);
   const said = lines.slice(...between).filter(isThere);
@@ -105,7 +111,7 @@ function isSame(one: readonly SideLine[], other: readonly SideLine[]): boolean {
   return one.length === other.length && one.every((line, at) => line === other[at]);
 }
 
-/** Puts what a side moved where it had taken it, with the blank lines that it moved along. */
+/** Puts what a side moved back where it had taken it, with the blank lines that it moved along. */
 function backOf(lines: readonly SideLine[], by: WritingSide, { put, former }: Crossing): Followed {
   const isOwn = (line: SideLine | undefined) => line?.side === by;
   let [first, end] = [put.first, put.end];
@@ -144,7 +150,7 @@ function apartOf(
     .map((each) => {
       return each > run[0] ? each - (run[1] - run[0]) : each;
     });
-  // What it had moved up was below the larger part, which it had so below that.
+  // A side that moved the smaller part up has the larger part below it.
   const place = put.first < former.first ? Math.max(...own) + 1 : Math.min(...own);
   return {
     standing: { ...edit, at: standing.at, after: blanks },
@@ -159,7 +165,7 @@ function apartOf(
   };
 }
 
-/** Where the other side has what a side moved past the larger part. */
+/** Where the other side has the part that a side moved past the larger one. */
 function partApart(
   lines: readonly SideLine[],
   by: WritingSide,

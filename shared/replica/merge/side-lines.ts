@@ -22,13 +22,13 @@ export interface SideLine {
 
 /** What two sides did to a text. */
 export interface TextOfSides extends Pick<MetSides, "mine" | "theirs" | "deleted"> {
-  /** What they deleted, as far as it is known what that said. */
+  /** The text that they deleted, as far as it is known. */
   readonly removed: readonly RemovedText[];
 }
 
 /**
- * The lines of all three texts in the order of the document, what either side has deleted among
- * them. None where it is not known what that said.
+ * The lines of all three texts in the order of the document, with those that either side has
+ * deleted. Empty if the deleted text is not known.
  */
 export function readSideLines(ytext: Y.Text, sides: TextOfSides): SideLine[] {
   const pieces = readPieces(ytext, sides);

@@ -6,7 +6,7 @@ import type { WritingSide } from "./moved-lines.ts";
 interface FormerPlace {
   /** The index of the line before which they stood; the length of the text at its end. */
   readonly before: number;
-  /** That of a line beside which they stood. */
+  /** The index of a line beside which they stood. */
   readonly beside: number;
   readonly by: WritingSide;
 }
@@ -162,8 +162,8 @@ function mayStandUnder(
   const beside = own.beside(at).flatMap((lines) => {
     return lines.find((each) => other.places(own.lines[each] ?? "").length > 0) ?? [];
   });
-  // Nothing of its section is left on the other side: a heading that this side does not have may be
-  // the section's new name.
+  // Nothing of its section is left on the other side. So a heading that this side does not have may
+  // be the section's new name.
   if (beside.length === 0) return !own.hasHeading(heading);
   return beside.some((each) => {
     const headings = other.places(own.lines[each] ?? "").map((there) => other.headingAt(there));

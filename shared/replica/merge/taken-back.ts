@@ -81,7 +81,7 @@ function countOf(line: string, all: readonly string[]): number {
   return all.filter((each) => each === line).length;
 }
 
-/** Until they are cleaned up, this side's own copies stand beside the other's. */
+/** Until a clean-up, this side's own copies stand beside the other side's. */
 function withoutDoubles(lines: readonly MergedLine[]): MergedLine[] {
   const theirs = new Set(lines.flatMap(({ side, text }) => (side === "theirs" ? [text] : [])));
   return lines.filter(({ side, text }) => side === "theirs" || !theirs.has(text));

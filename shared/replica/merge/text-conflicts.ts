@@ -62,7 +62,7 @@ import { findSharedMoves } from "./shared-moves.ts";
 import { readSideLines, type SideLine, type TextOfSides } from "./side-lines.ts";
 import { isToldWhole, wholeVersions } from "./whole-versions.ts";
 
-/** What a clean-up came to. */
+/** What a clean-up did, and told. */
 export interface CleanedText extends Pick<CleanUp, "met" | "put"> {
   /** Ids of the conflicts that were recorded. */
   readonly conflicts: readonly string[];
@@ -112,7 +112,9 @@ interface MetFacts extends CleanUpFacts {
    * known.
    */
   readonly readLines: ReadLines;
-  /** Ids of the conflicts that one side has ended unheard; what they said is told anew. */
+  /**
+   * Ids of the conflicts that a side ended without the other's text; what they said is told anew.
+   */
   readonly ended?: ReadonlySet<string> | undefined;
 }
 
@@ -483,7 +485,7 @@ export function textIn(update: Uint8Array, integrated?: IntegratedClocks): Remov
   return pieces;
 }
 
-/** Their ids. */
+/** The ids of these characters. */
 export function textRangesOf(update: Uint8Array, integrated?: IntegratedClocks): IdRanges {
   const ranges = new Map<number, [number, number][]>();
   for (const { client, clock, text } of textIn(update, integrated)) {

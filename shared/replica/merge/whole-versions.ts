@@ -41,7 +41,7 @@ export function wholeVersions(
   const told = new Set<ContestedPlace>();
   return found.flatMap((conflict) => {
     if (conflict.kind !== "both") return [conflict];
-    // Who deleted all of a place disagrees with all that the other side has there.
+    // The side that deleted all of a place disagrees with everything that the other side has there.
     const isDeletion = conflict.versions.some(({ text }) => text === "");
     const among = isDeletion ? places : undisputed;
     const [place, ...others] = among.filter((each) => ordersOf(each, conflict).length > 0);
@@ -99,7 +99,10 @@ function ordersOf(place: ContestedPlace, { versions }: NewTextConflict): readonl
   });
 }
 
-/** Undefined where all that either side had here stands, so that nothing is to be added. */
+/**
+ * The whole versions of a place; undefined if everything that either side had there stands, so that
+ * nothing is to be added.
+ */
 function wholeAt(
   place: ContestedPlace,
   conflict: NewTextConflict,

@@ -4,7 +4,7 @@ import type { Timer, World } from "../../world.ts";
 import type { CommittedRow } from "../store/open-document.ts";
 import { movedAccounts, NO_CHANGES, rowsAfter } from "./rows-after.ts";
 
-/** What nobody has hinted at is found within this time. */
+/** A commit of which no hint came is found within this time. */
 const LOOK_EVERY_MS = 5000;
 
 /** An owner that somebody listens to. */
@@ -12,9 +12,9 @@ interface Followed {
   listeners: number;
   /** The last row of each document that was told, by the document's id. */
   readonly told: Map<number, number>;
-  /** What is being read and told; one after another. Never rejects. */
+  /** What is read and told of the owner, one piece after another. Never rejects. */
   telling: Promise<void>;
-  /** The version of the account up to which everything was told, as far as is known. */
+  /** The version of the account up to which everything was told, as far as it is known. */
   version: number;
 }
 
@@ -22,9 +22,9 @@ interface FeedDeps<Tables> {
   readonly reading: Pick<SessionPool<Tables>, "use">;
   readonly world: World;
   readonly announce: (rows: readonly CommittedRow[]) => void;
-  /** The database's as it is now. */
+  /** The epoch of the database as it is now. */
   readonly epoch: string;
-  /** What was told may not be in the database: whoever listens has to begin again. */
+  /** Called if the database may lack what was told: whoever listens has to begin again. */
   readonly onAnew: () => void;
 }
 
@@ -38,7 +38,7 @@ export class CommitFeed<Tables> {
   readonly #followed = new Map<AccountId, Followed>();
   #epoch: string;
   #timer: Timer | undefined;
-  /** Which accounts to look at is being asked; one question for all of them. Never rejects. */
+  /** The question which accounts to look at, one for all of them. Never rejects. */
   #asking: Promise<void> = Promise.resolve();
 
   constructor(deps: FeedDeps<Tables>) {
@@ -61,7 +61,7 @@ export class CommitFeed<Tables> {
     };
   }
 
-  /** Rejects where the first look fails: nobody knows from where on commits are to be told. */
+  /** Rejects if the first look fails: then nobody knows from where on commits have to be told. */
   following(owner: AccountId): Promise<void> | undefined {
     const followed = this.#followed.get(owner);
     return followed?.telling.then(() =>
@@ -89,7 +89,7 @@ export class CommitFeed<Tables> {
     } of next) {
       const followed = this.#followed.get(owner);
       const version = versions.get(owner);
-      // A look that finds less than this finds out that it was lost.
+      // If a look finds a lower version than this, it knows that commits were lost.
       const isNext = followed !== undefined && version === followed.version + 1;
       if (isNext && !behind.has(owner)) followed.version = version;
     }
@@ -100,7 +100,7 @@ export class CommitFeed<Tables> {
   /** Somebody has committed something of an owner. */
   hinted(owner: AccountId): void {
     const followed = this.#followed.get(owner);
-    // The look that comes anyway tries again.
+    // A failure is ignored, because the next regular look tries again.
     if (followed) void this.#look(owner, followed).catch(() => {});
   }
 
@@ -144,7 +144,7 @@ export class CommitFeed<Tables> {
       const moved = await movedAccounts(this.#deps.reading, known, this.#epoch);
       for (const owner of moved) this.hinted(owner);
     } catch {
-      // The look that comes anyway tries again.
+      // The next regular look tries again.
     }
   }
 
@@ -167,7 +167,7 @@ export class CommitFeed<Tables> {
   }
 
   async #read(owner: AccountId, followed: Followed): Promise<void> {
-    // It may rise meanwhile, beyond what this look can find.
+    // The version is read first: it may rise meanwhile, beyond what this look can find.
     const { version } = followed;
     const isFirst = version === NO_CHANGES;
     const found = await rowsAfter(this.#deps.reading, owner, {

@@ -6,7 +6,7 @@ import type { Timer, World } from "../../world.ts";
 
 const CHANNEL = "memsync_commits";
 
-/** Hints are gathered for so long. */
+/** Hints are collected for this long before they are sent. */
 const GATHERED_MS = 5;
 
 /** A connection that was lost is made anew after this time. */
@@ -27,7 +27,7 @@ interface HintsDeps {
 /**
  * Tells other servers of a database whose commits have come, and hears of theirs, on a connection
  * of its own: a notification within a write would take a lock of the whole cluster. Hints may be
- * lost; whoever hears them reads what was committed.
+ * lost, because a server that hears one reads what was committed.
  */
 export class Hints {
   readonly #deps: HintsDeps;
@@ -41,7 +41,7 @@ export class Hints {
     this.#deps = deps;
   }
 
-  /** Resolves when this has been tried once. */
+  /** Resolves when the connection was tried once. */
   async start(): Promise<void> {
     const client = new pg.Client({ ...clientConfig(this.#deps.address), pipeline: true });
     client.on("error", () => this.#lost(client));
@@ -90,7 +90,7 @@ export class Hints {
       try {
         await this.#client?.query("SELECT pg_notify($1, $2)", [CHANNEL, payload]);
       } catch {
-        // Others look every few seconds anyway.
+        // A lost hint does no harm: other servers look every few seconds anyway.
         return;
       }
     }
@@ -108,7 +108,7 @@ function ownersIn(payload: string): AccountId[] {
   try {
     const owners = parseJson(payload);
     if (!Array.isArray(owners)) return [];
-    // What else somebody may send on the channel is no account, of which nothing is found.
+    // Anything else that is sent on the channel is no account, so nothing is found for it.
     return owners.flatMap((each) => (typeof each === "string" ? [asAccountId(each)] : []));
   } catch {
     return [];

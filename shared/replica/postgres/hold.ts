@@ -11,7 +11,7 @@ export interface Held {
   readonly isSame: boolean;
   /** Its time, in milliseconds since the Unix epoch. */
   readonly now: number;
-  /** Why what is written can't be relied on. */
+  /** Why writes in this session can't be relied on, in a sentence. */
   readonly problem: string | undefined;
 }
 
@@ -41,7 +41,7 @@ export async function hold<Tables>(
       [unknown],
     );
   }
-  // In one packet. The time is that after the lock.
+  // One packet carries all three statements. The time is read after the lock was taken.
   const [, rows, [facts]] = await Promise.all([
     session.command("BEGIN"),
     session.query<{ owner: AccountId; version: number }>(waits ? HOLD : `${HOLD} SKIP LOCKED`, [

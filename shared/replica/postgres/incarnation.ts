@@ -3,9 +3,9 @@ import type { PostgresSession } from "../../postgres/session.ts";
 import { inTransaction } from "../../postgres/transaction.ts";
 
 /**
- * What a database is the same by: after a start, a promotion, or a restore from a copy it is
- * another. What was acknowledged before may be missing then, so its logs go on under an epoch that
- * nobody knows. No privileges are needed for any of it, and no session's time zone changes it.
+ * What identifies a database: after a start, a promotion, or a restore from a copy it is another
+ * one. What was acknowledged before may be missing then, so its logs go on under a new epoch. None
+ * of it needs a privilege, or depends on the session's time zone.
  */
 const INCARNATION = `concat_ws(' ',
   (SELECT system_identifier FROM pg_control_system()),
@@ -13,12 +13,15 @@ const INCARNATION = `concat_ws(' ',
   extract(epoch FROM pg_postmaster_start_time()),
   'documents'::regclass::oid)`;
 
-/** Which of a server's databases it is: one that is made of another has the tables' oids. */
+/**
+ * Identifies the database among those of a server: one that is made from another has the same
+ * tables' oids.
+ */
 const DATABASE_OID = "(SELECT oid FROM pg_database WHERE datname = current_database())::bigint";
 
 /**
- * The transaction that has written the row, as the row itself says by `xmin`. Who puts back what a
- * dump has, into whatever tables, writes it anew; neither a lock nor a vacuum does.
+ * The transaction that has written the row, as the row's `xmin` says it. Restoring a dump, into
+ * whatever tables, writes the row anew; a lock or a vacuum does not.
  */
 const WRITTEN_BY = "pg_current_xact_id()::xid::text";
 
@@ -35,7 +38,7 @@ export function currentEpoch<Tables>(pool: SessionPool<Tables>, newEpoch: string
   return inTransaction(pool, async (session) => {
     const known = await readForUpdate(session);
     if (known?.is_same) {
-      // Who did not know these has left them out.
+      // A program that did not know these columns has left them out.
       await session.change(
         `UPDATE incarnation SET database_oid = ${DATABASE_OID}, written_by = ${WRITTEN_BY}
         WHERE database_oid IS NULL OR written_by IS NULL`,
@@ -51,7 +54,7 @@ export function currentEpoch<Tables>(pool: SessionPool<Tables>, newEpoch: string
         written_by = excluded.written_by, epoch = excluded.epoch`,
       [newEpoch],
     );
-    // Of two servers that begin at once the second has waited for the first.
+    // Of two servers that start together the second has waited for the first, and takes its epoch.
     return newEpoch;
   });
 }
@@ -65,5 +68,5 @@ async function readForUpdate<Tables>(session: PostgresSession<Tables>) {
   return row;
 }
 
-/** Any number, but that of no other lock. */
+/** The key of a lock: any number that no other lock has. */
 const LOCK = 7_403_616_014;

@@ -31,16 +31,16 @@ import { writeRowsOnPostgres } from "./write-rows.ts";
 /** Transactions of writes at the same time; one connection is left for limits and accounts. */
 const BATCHES_MAX = 4;
 
-/** Of these so many may wait for an account that another server has: the others go on. */
+/** This many of them may wait for an account that another server holds, so that others go on. */
 const PATIENT_MAX = 2;
 
 /** Accounts whose version is kept in memory, by about a hundred bytes each. */
 const KNOWN_MAX = 10_000;
 
-/** Beyond so many writes that wait the next is refused. */
+/** If more writes wait than this, the next one is refused. */
 const WAITING_MAX = 4096;
 
-/** How long others go first where an account is another server's. */
+/** A write whose account another server holds lets others go first for this long. */
 const ASKED_AGAIN_MS = 10;
 
 /** What a replica on PostgreSQL needs. It closes the database with itself. */
@@ -58,7 +58,7 @@ interface Outcome<Tables extends ReplicaTables> {
   readonly settle: () => void;
 }
 
-/** A write that ends its transaction, which others shared. */
+/** Thrown by a write that ends the transaction which others share. */
 class Spoilt<Tables extends ReplicaTables> extends Error {
   constructor(
     readonly by: QueuedWrite<Tables>,
@@ -81,7 +81,10 @@ export class PostgresReplica<Tables extends ReplicaTables> extends Replica<Table
   readonly version = undefined;
   protected readonly committing = undefined;
   readonly #queue = new WriteQueue<Tables>();
-  /** At which version of its account documents in memory are right; the last writer is last. */
+  /**
+   * The version of its account at which documents in memory are right; the account written last
+   * comes last.
+   */
   readonly #known = new Map<AccountId, number>();
   #isBeginning = false;
   #running = 0;
@@ -195,7 +198,7 @@ export class PostgresReplica<Tables extends ReplicaTables> extends Replica<Table
     this.#beginSoon();
   }
 
-  /** What is ready to run by then shares a transaction. */
+  /** Writes that are ready by then share a transaction. */
   #beginSoon(): void {
     if (this.#isBeginning) return;
     this.#isBeginning = true;
@@ -269,7 +272,7 @@ export class PostgresReplica<Tables extends ReplicaTables> extends Replica<Table
     }
     this.timed(startedAt, true);
     this.#finish(outcomes);
-    // Who may not wait for the account asks again, and not at once.
+    // A write that may not wait for its account asks again, after a pause.
     if (outcomes.length === 0) await delay(this.options.world, ASKED_AGAIN_MS);
   }
 
@@ -287,7 +290,7 @@ export class PostgresReplica<Tables extends ReplicaTables> extends Replica<Table
       if (held.problem !== undefined) throw new DatabaseFailure(held.problem);
       if (!held.isSame || held.epoch !== this.writer.epoch) await this.#beginAnew(held);
       for (const [owner, version] of held.versions) this.#renew(owner, version);
-      // Who has waited for an account and not got it has found that its row is gone.
+      // If a write has waited for an account and not got it, the account's row is gone.
       if (isPatient) for (const owner of owners) if (!held.versions.has(owner)) this.#forget(owner);
       return held;
     } finally {
@@ -306,7 +309,10 @@ export class PostgresReplica<Tables extends ReplicaTables> extends Replica<Table
     this.#feed.beginAs(current);
   }
 
-  /** What another server has written is taken when it is needed. */
+  /**
+   * Marks documents that another server has written since. What they lack is read when it is
+   * needed.
+   */
   #renew(owner: AccountId, version: number): void {
     if (this.#known.get(owner) !== version) {
       for (const open of this.#openOf(owner)) open.fallBehind();
@@ -331,12 +337,14 @@ export class PostgresReplica<Tables extends ReplicaTables> extends Replica<Table
     return [...this.openDocuments.values()].filter(({ address }) => address.owner === owner);
   }
 
-  /** What a transaction works with is not forgotten meanwhile, or it would be there twice. */
+  /** A document in a transaction stays in memory, or it would be loaded a second time. */
   protected override isInUse({ address }: OpenDocument): boolean {
     return this.#queue.isBusy(address.owner);
   }
 
-  /** Nobody knows what is in the database: what comes next is written under other client ids. */
+  /**
+   * Forgets the documents of writes whose outcome is unknown. Later writes have other client ids.
+   */
   #distrust(batch: readonly QueuedWrite<Tables>[]): void {
     for (const { owners } of batch) for (const owner of owners) this.#forget(owner);
     this.writers.renew();
@@ -382,7 +390,7 @@ export class PostgresReplica<Tables extends ReplicaTables> extends Replica<Table
       return { queued, context, wrote: session.wrote, settle: () => write.resolve(result) };
     } catch (thrown) {
       context.discard();
-      // What has written nothing needs no rollback, which would be everybody's.
+      // A write that has written nothing needs no rollback, which would undo the others', too.
       if (session.wrote || session.failed) throw new Spoilt(queued, thrown);
       return { queued, context, wrote: false, settle: () => write.reject(thrown) };
     }
@@ -399,12 +407,12 @@ export class PostgresReplica<Tables extends ReplicaTables> extends Replica<Table
         session.change("UPDATE owners SET version = version + 1 WHERE owner = ANY($1::text[])", [
           written,
         ]);
-      // A lock alone would wait for the disk, too.
+      // A transaction that only took locks would wait for the disk, too.
       const easing =
         !outcomes.some(({ wrote }) => wrote) &&
         session.command("SET LOCAL synchronous_commit = off");
       const outcome = await Promise.allSettled([commit(session), bumping, easing]);
-      // What became of the commit counts, and a lost connection loses each answer.
+      // The outcome of the commit counts, because with a lost connection each answer is lost.
       for (const each of outcome) if (each.status === "rejected") throw each.reason;
     } catch (thrown) {
       for (const { context } of outcomes) context.discard();

@@ -29,7 +29,7 @@ async function rewriteSome(session: Statements, after: number): Promise<number |
     "SELECT row_id, key, value FROM memories WHERE row_id > $1 ORDER BY row_id LIMIT $2",
     [after, ROWS_AT_ONCE],
   );
-  // Who has written a memory since has given it its words, or a note says that it has others.
+  // Whoever has written a memory since gave it its words, or a note says that it has others.
   await giveWords(session, rows);
   return rows.at(-1)?.row_id;
 }
@@ -71,7 +71,7 @@ async function rewriteNoted(
   owner: AccountId | undefined,
 ): Promise<number | undefined> {
   const notes = await notesAfter(session, after, ROWS_AT_ONCE);
-  // Who writes one of these next waits, and notes it anew.
+  // A later write of one of these memories waits, and notes it anew.
   const rows = await session.query<StoredMemory>(
     `SELECT row_id, key, value FROM memories
     WHERE row_id = ANY($1::bigint[]) AND ($2::text IS NULL

@@ -30,7 +30,7 @@ interface StoredRow {
 
 const NOTHING = { memoryKeys: new Set<string>(), metadataKeys: new Set<string>(), text: false };
 
-/** Who hears of a commit of elsewhere has to look for what it has changed. */
+/** The changes in a commit of another server are not known, so its reader has to look for them. */
 const UNKNOWN: CommittedRow["changes"] = {
   ...NOTHING,
   by: { local: NOTHING, remote: NOTHING },
@@ -39,7 +39,7 @@ const UNKNOWN: CommittedRow["changes"] = {
   removedText: [],
 };
 
-/** The accounts that are not at the version that is known of them; under another epoch all. */
+/** The accounts whose version is another than the known one; all of them under another epoch. */
 export async function movedAccounts<Tables>(
   reading: Pick<SessionPool<Tables>, "use">,
   known: ReadonlyMap<AccountId, number>,
@@ -78,7 +78,8 @@ export async function rowsAfter<Tables>(
   },
 ): Promise<FoundRows | undefined> {
   return await reading.use(async (session) => {
-    // Before the rows: what comes in between is found again, and never missed.
+    // The version is read before the rows: what is committed in between is found again, and never
+    // missed.
     const [stands] = await session.query<{ version: number | null; epoch: string }>(
       "SELECT (SELECT version FROM owners WHERE owner = $1), epoch FROM incarnation",
       [owner],

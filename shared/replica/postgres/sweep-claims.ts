@@ -3,16 +3,16 @@ import type { SessionPool } from "../../postgres/pool.ts";
 import { sessionOf } from "../../postgres/session.ts";
 import { inTransaction } from "../../postgres/transaction.ts";
 
-/** Each server asks every hour; one of them has it. */
+/** Each server asks once an hour, and one of them gets the claim. */
 const SWEPT_AGAIN_MS = 50 * 60 * 1000;
 
-/** Any number, but that of no other lock. */
+/** The key of a lock: any number that no other lock has. */
 const LOCK = 7_403_616_015;
 
 /** True: this server is to sweep now, for all of them. */
 export function claimSweep<Tables>(pool: SessionPool<Tables>): Promise<boolean> {
   return inTransaction(pool, async (session) => {
-    // A claim that is lost is made again: it waits for no disk.
+    // A claim waits for no disk, because a lost one is made again.
     await session.command("SET LOCAL synchronous_commit = off");
     const claimed = await session.change(
       `UPDATE sweeps SET begun_at = ${NOW} WHERE begun_at < ${NOW} - $1`,

@@ -6,11 +6,13 @@ import type { AskedWrite } from "../store/replica.ts";
 export interface QueuedWrite<Tables extends ReplicaTables> {
   readonly write: AskedWrite<Tables>;
   readonly owners: readonly AccountId[];
-  /** It has failed in company, or its account is another server's just now: it has its own turn. */
+  /**
+   * The write runs by itself: it failed in company, or another server holds its account just now.
+   */
   readonly isAlone: boolean;
 }
 
-/** A transaction holds so many accounts at most, and does so many of their writes. */
+/** A transaction holds at most this many accounts, and does at most this many of their writes. */
 const OWNERS_MAX = 64;
 const WRITES_MAX = 256;
 
@@ -30,17 +32,17 @@ export class WriteQueue<Tables extends ReplicaTables> {
     this.#waiting.push({ write, owners: ownersOf(write), isAlone: write.isLong });
   }
 
-  /** They are done before all others of their accounts. */
+  /** Puts writes back before all others of their accounts. */
   putBack(writes: readonly QueuedWrite<Tables>[]): void {
     this.#waiting.unshift(...writes);
   }
 
-  /** Takes all that wait; none of them runs. */
+  /** Takes all writes that wait, to refuse them. */
   clear(): readonly QueuedWrite<Tables>[] {
     return this.#waiting.splice(0);
   }
 
-  /** Those that can run now, together; `done` has to follow. */
+  /** Takes the writes that can run together now; `done` has to follow. */
   take(): readonly QueuedWrite<Tables>[] {
     const taken: QueuedWrite<Tables>[] = [];
     const left: QueuedWrite<Tables>[] = [];
@@ -66,7 +68,7 @@ export class WriteQueue<Tables extends ReplicaTables> {
     return taken;
   }
 
-  /** Others of these accounts may run. */
+  /** Lets other writes of these accounts run. */
   done(writes: readonly QueuedWrite<Tables>[]): void {
     for (const { owners } of writes) for (const owner of owners) this.#busy.delete(owner);
   }

@@ -59,7 +59,7 @@ export async function writeRowsOnPostgres(
   ]);
 }
 
-/** Waits for all of them, so that none is still on its way when one has failed. */
+/** Waits for all statements, so that none is still running when one has failed. */
 async function together(statements: readonly (Promise<unknown> | false)[]): Promise<void> {
   const outcomes = await Promise.allSettled(statements);
   for (const outcome of outcomes) if (outcome.status === "rejected") throw outcome.reason;
@@ -84,7 +84,7 @@ function addRevisions(session: Statements, documentId: number, revisions: readon
   );
 }
 
-/** Of each key to which some were just added, those beyond what is kept. */
+/** Deletes the revisions beyond what is kept, for each key that has just got some. */
 function dropOldest(session: Statements, documentId: number, added: readonly Revision[]) {
   const names = new Map(added.map((each) => [`${each.kind} ${each.key}`, each]));
   const each = [...names.values()];
@@ -144,7 +144,7 @@ function changeMemories(
   );
 }
 
-/** The head moves from what the rows were made upon, or nothing is written. */
+/** Appends rows. Nothing is written unless the head is still the one on which they were made. */
 async function appendRows(
   session: Statements,
   documentId: number,

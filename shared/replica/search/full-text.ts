@@ -21,7 +21,8 @@ export async function mergeFullText(db: Db, first: boolean): Promise<boolean> {
   const before = await totalChanges(db);
   const pages = first ? -PAGES_AT_ONCE : PAGES_AT_ONCE;
   await sql`insert into memories_text (memories_text, rank) values ('merge', ${pages})`.execute(db);
-  // According to its documentation, fewer than two changes are those of the command itself.
+  // According to its documentation, fewer than two changes are those of the command itself: nothing
+  // was left to do.
   return (await totalChanges(db)) - before >= 2;
 }
 
@@ -100,7 +101,7 @@ const addText = compiled(
  */
 export const TOKENIZER = "ascii";
 
-/** The smaller the better. A word in the key says more about a memory than one in its value. */
+/** A lower rank is better. A word in the key says more about a memory than one in its value. */
 export const RANK = sql<number>`bm25(memories_text, 4.0, 1.0)`;
 
 /**

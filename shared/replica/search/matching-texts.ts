@@ -3,7 +3,7 @@ import { openConnection } from "../../sqlite/database.ts";
 import { chunksOf } from "../../turns.ts";
 import { asIndexed, type IndexedText, RANK, TOKENIZER } from "./full-text.ts";
 
-/** Each statement makes a part of the index, of which there are to be few. */
+/** Each statement makes a part of the index, and few parts are searched faster. */
 const TEXTS_AT_ONCE = 256;
 
 /**

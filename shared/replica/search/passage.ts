@@ -5,7 +5,7 @@ import { type SearchTerm, spacedWords, termsOf } from "./words.ts";
 
 /** At most this much of a long line is left before the first word that was looked for. */
 const BEFORE = 40;
-/** And so much of what is shown, at most. */
+/** And at most this share of what is shown. */
 const BEFORE_SHARE = 1 / 3;
 
 /**
@@ -90,12 +90,12 @@ function matchesIn(
   return { found, wordsBefore: countWords(words.slice(0, first)) };
 }
 
-/** Of a text of words with a space on each side, or one that ends before the last space. */
+/** How many words are in a text as `spacedWords` makes it, or in its beginning. */
 function countWords(words: string): number {
   return words.split(" ").filter((word) => word !== "").length;
 }
 
-/** The largest part of a line that has only so many words: where the next one begins. */
+/** The end of the largest part of a line with only so many words: where the next word begins. */
 function endOfWords(line: string, count: number): number {
   let [low, high] = [0, line.length];
   while (low < high) {

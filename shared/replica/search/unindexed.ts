@@ -23,7 +23,10 @@ export function keepIndexed(db: Db, rowIds: readonly number[]): void {
   );
 }
 
-/** The same for rows that have come, of which the index has nothing. */
+/**
+ * Notes rows that have come, of which the index has nothing yet. In the write transaction of the
+ * change.
+ */
 export function noteAdded(db: Db, rowIds: readonly number[]): void {
   note.now(
     db,
@@ -32,8 +35,8 @@ export function noteAdded(db: Db, rowIds: readonly number[]): void {
 }
 
 /**
- * A row id may go over to another memory before the index has heard of the former one's end. What
- * the index has is then still the former one's.
+ * A row id may pass to another memory before the index has heard that the former one is gone. The
+ * index then still has the former one's text, so the note of that stays.
  */
 const ONCE = sql`on conflict (row_id) do update set document_id = excluded.document_id`;
 
@@ -83,7 +86,7 @@ const noteAll = compiled((db: Db, { documentId }: { readonly documentId: number 
   ),
 );
 
-/** A row whose text the index has differently, or not at all. */
+/** A row of which the index has another text, or none. */
 interface Behind {
   readonly row_id: number;
   /** What the index has; null for nothing. */
@@ -94,14 +97,14 @@ interface Behind {
   readonly value: string | null;
 }
 
-/** Of which owner's memories; undefined for all. */
+/** The owner whose memories are meant; undefined for all. */
 interface Owned {
   readonly owner: AccountId | undefined;
 }
 
 /**
- * Brings the full-text index up to date with some rows. False: with all. To be called in a write
- * transaction, outside of any savepoint: FTS5 writes a segment whenever one begins.
+ * Brings the full-text index up to date with some rows. False: none are left. To be called in a
+ * write transaction, outside of any savepoint: FTS5 writes a segment whenever one begins.
  */
 export async function indexSome(db: Db, { owner }: Owned, pause: Pause): Promise<boolean> {
   const rows = owner === undefined ? someBehind.now(db, {}) : someBehindOf.now(db, { owner });
@@ -125,8 +128,9 @@ export async function isIndexBehind(db: Db, { owner }: Owned): Promise<boolean> 
 const PRESENT_RULES = "replica-0014-words-of-memories";
 
 /**
- * The ids of a document's memories that the index has differently, or not at all. For who reads a
- * database that nobody may have written since an update, and searches these in another way.
+ * The ids of a document's memories of which the index has another text, or none. For readers of a
+ * database that may not have been written since an update: they search these memories in another
+ * way.
  */
 export async function unindexedIn(db: Db, documentId: number): Promise<ReadonlySet<MemoryId>> {
   const step = await sql`select 1 from schema_migrations where name = ${PRESENT_RULES}`.execute(db);
@@ -140,7 +144,7 @@ export async function unindexedIn(db: Db, documentId: number): Promise<ReadonlyS
 const OF_OWNER = (owner: AccountId) => sql`exists (
   select 1 from documents where documents.id = unindexed.document_id and owner = ${owner})`;
 
-/** By row id, for FTS5 writes a segment whenever they go down, too. */
+/** In the order of row ids, because FTS5 writes a segment whenever they decrease, too. */
 const SOME = sql<Behind>`select unindexed.row_id, unindexed.key as was_key,
     unindexed.value as was_value, memories.key, memories.value
   from unindexed left join memories on memories.row_id = unindexed.row_id`;

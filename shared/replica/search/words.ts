@@ -20,7 +20,7 @@ export function spacedWords(text: string): string {
   return words === null ? "" : ` ${words.join(" ")} `;
 }
 
-/** What one word of a query has to be in a text. */
+/** One word of a query, and what a text must have for it. */
 export interface SearchTerm {
   /** Its words, with a space on each side. */
   readonly phrase: string;
@@ -55,7 +55,10 @@ const WORD = new RegExp(
   "gu",
 );
 
-/** One letter of an alphabet or one figure: too much begins with it. Or the last stands alone. */
+/**
+ * A phrase that does not stand for longer words: one letter of an alphabet or one figure, with which
+ * too much begins, or one that ends with a character of a script without blanks.
+ */
 const STANDS_FOR_ITSELF = new RegExp(`^\\s(?:\\p{Script=Latin}|\\p{N})\\s$|${ALONE}\\s$`, "u");
 
 /** Letters that are not an ordinary one with an accent, and what people type for them. */
@@ -102,7 +105,7 @@ function folded(text: string): string {
 const SPACE = 32;
 const NINE = 57;
 const ASCII_MAX = 127;
-/** What else may become of a character. */
+/** Marks a character that is folded to nothing. */
 const NOTHING = 1;
 const OTHER = 2;
 
@@ -110,7 +113,7 @@ const OTHER = 2;
 const PLAIN = new Uint8Array(0x10000);
 const SECOND = new Uint8Array(0x10000);
 
-/** Where words of most texts are written. */
+/** A buffer for the words of most texts. */
 const ROOM = Buffer.alloc(16 * 1024);
 
 /**

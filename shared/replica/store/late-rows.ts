@@ -5,10 +5,13 @@ import { isAnyUnfiled } from "../history/unfiled.ts";
 import type { ReplicaTables } from "../log/tables.ts";
 import { isIndexBehind } from "../search/unindexed.ts";
 
-/** The full-text index, and filing, may be behind for this time while nobody searches. */
+/** While nobody searches, the index and the filing may be behind for this long. */
 const BEHIND_MS = 10_000;
 
-/** After each step of the index so many of filing, for the index may never be up to date. */
+/**
+ * Each step of the index is followed by at most this many steps of filing, because the index may
+ * never be up to date.
+ */
 const FILING_STEPS_MAX = 16;
 
 /** How often a search is repeated because others have written meanwhile. */
@@ -45,7 +48,7 @@ export class LateRows {
     if (this.#stopped) return;
     this.#timer ??= this.#deps.world.setTimer(BEHIND_MS, () => {
       this.#timer = undefined;
-      // Where writes never rest one round after another follows them, and no second one beside it.
+      // If writes never rest, one round after another follows them, and never two at once.
       if (this.#isFollowing) this.follow();
       else this.#following = this.#followAll();
     });
@@ -67,7 +70,7 @@ export class LateRows {
     await this.#following;
   }
 
-  /** If it fails, as on a full disk, a later commit or search does it. */
+  /** Never rejects. What fails, as on a full disk, is done after a later commit or search. */
   async #followAll(): Promise<void> {
     this.#isFollowing = true;
     try {

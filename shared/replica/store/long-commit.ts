@@ -5,7 +5,7 @@ import type { Pause } from "../../turns.ts";
 import type { ReplicaTables } from "../log/tables.ts";
 import type { CommittedRow } from "./open-document.ts";
 
-/** From so many bytes of updates on, a commit takes longer than a turn should. */
+/** A commit with this many bytes of updates takes longer than a turn should. */
 const LONG_COMMIT_BYTES = 256 * 1024;
 
 /** SQLite's own default: https://www.sqlite.org/pragma.html#pragma_wal_autocheckpoint. */
@@ -17,7 +17,7 @@ export function isLongCommit(rows: readonly CommittedRow[]): boolean {
 }
 
 /**
- * Does what the commit would do besides, so that the commit itself is short. To be called at the
+ * Does what the commit would otherwise do, so that the commit itself is short. To be called at the
  * transaction's end. `writeLogBack` has to follow, whether the commit succeeds or not.
  */
 export async function lightenCommit(db: Kysely<ReplicaTables>, pause: Pause): Promise<void> {

@@ -49,7 +49,7 @@ const ROWS_PER_SNAPSHOT = 256;
  */
 const ROWS_KEPT = 1024;
 
-/** A document that lacks more rows is loaded anew. */
+/** A document that lacks more rows than this is loaded anew. */
 const CAUGHT_UP_MAX = 256;
 
 /** Why a document over its size limit accepts only deletions. */
@@ -149,7 +149,7 @@ export class OpenDocument {
     return new OpenDocument(id, { address, writer }, await loadDocument(db, id));
   }
 
-  /** One that the disk does not have yet. */
+  /** A document that is not on the disk yet. */
   static empty(id: number, at: Pick<OpenDocument, "address" | "writer">): OpenDocument {
     return new OpenDocument(id, at, EMPTY_DOCUMENT);
   }
@@ -206,7 +206,7 @@ export class OpenDocument {
     return this.#isBehind;
   }
 
-  /** Another process may have added to its log, and has changed nothing that was there. */
+  /** Notes that another process may have added to its log. What was there is unchanged. */
   fallBehind(): void {
     this.#isBehind = true;
   }
@@ -348,7 +348,7 @@ export class OpenDocument {
   async #plan(db: Kysely<ReplicaTables>, now: number, pause: Pause): Promise<Planned> {
     const isLocal = this.#pending.some(({ origin }) => origin === "local");
     if (isLocal) {
-      // Others have told of their own edits.
+      // Edits of others were told where they were made.
       if (this.#pending.every(({ origin }) => origin === "local"))
         await this.#tellEdit(db, now, pause);
       this.#nameWriter(now);

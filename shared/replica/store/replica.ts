@@ -49,7 +49,7 @@ export interface SearchFound {
 /** What is done to a document before its write; see `Replica.draft`. */
 export interface Edit<Result> {
   readonly address: DocumentAddress;
-  /** Also where there is no such document yet. */
+  /** Whether the edit is made even if there is no such document yet. */
   readonly create: boolean;
   readonly edit: (
     open: OpenDocument,
@@ -63,7 +63,7 @@ export interface Edit<Result> {
  */
 type Settler = (owner: AccountId | undefined) => Promise<void> | undefined;
 
-/** True: more is to be done. */
+/** One step of a sweep. True: more is to be done. */
 export type SweepStep<Tables> = (db: Kysely<Tables>, now: number) => Promise<boolean>;
 
 /** What every replica needs, on whatever database. */
@@ -87,7 +87,7 @@ export interface ReplicaSetup<Tables extends ReplicaTables> extends ContextOptio
  * ```
  */
 export abstract class Replica<Tables extends ReplicaTables> {
-  /** For reading. Sees what is committed. */
+  /** A connection for reading. It sees what is committed. */
   abstract readonly reader: Kysely<Tables>;
   /**
    * Changes whenever something was committed; see `SqliteDatabase.version`. Undefined where nobody
@@ -184,7 +184,7 @@ export abstract class Replica<Tables extends ReplicaTables> {
     const taken = await this.#takeOut(address, create);
     if (!taken) return undefined;
     const { open, baseSeq, now } = taken;
-    // Whoever waits for a commit comes first.
+    // Writes that wait for a commit come before the edit.
     const pause = () =>
       this.pause()
         ?.then(() => this.committing)
@@ -283,7 +283,7 @@ export abstract class Replica<Tables extends ReplicaTables> {
     }
   }
 
-  /** Whether a write has it in hand just now. */
+  /** Whether a write is using the document just now. */
   protected isInUse(_: OpenDocument): boolean {
     return false;
   }

@@ -91,7 +91,7 @@ async function memoryRevisions(
 }
 
 /**
- * Leaves out those that an equal value followed, and for each key those beyond the number that is
+ * Leaves out values that an equal one followed, and for each key those beyond the number that is
  * kept.
  */
 function worthKeeping(document: ReplicaDocument, replaced: readonly Entry[]): Entry[] {
@@ -109,7 +109,7 @@ function worthKeeping(document: ReplicaDocument, replaced: readonly Entry[]): En
   return kept.reverse();
 }
 
-/** What becomes of the rows of memories. No key is named twice. */
+/** The changes of the memories' rows. No key may be named twice. */
 async function deriveMemories(
   db: Db,
   { documentId, name, pause }: RowsTarget,

@@ -78,7 +78,7 @@ export class ReplicaStore<Tables extends ReplicaTables> extends Replica<Tables> 
     return this.options.pause ?? NO_PAUSE;
   }
 
-  /** For reading. Sees what is committed. */
+  /** A connection for reading. It sees what is committed. */
   get reader(): Kysely<Tables> {
     return this.options.database.reader;
   }
@@ -158,7 +158,7 @@ export class ReplicaStore<Tables extends ReplicaTables> extends Replica<Tables> 
     while (this.#waiting.length > 0) {
       if (!(await this.#commitNext())) continue;
       await this.#ready();
-      // Whoever has waited for the long commit need not wait for this, too.
+      // A write that has waited for the long commit is committed before the log is written back.
       if (this.#waiting[0]?.isLong === false) await this.#commitNext();
       await writeLogBack(this.options.database.writer);
     }
@@ -171,7 +171,7 @@ export class ReplicaStore<Tables extends ReplicaTables> extends Replica<Tables> 
     return new Promise((resolve) => this.options.world.defer(resolve));
   }
 
-  /** True: the log has to be written back. */
+  /** Commits the next writes. True: the log has to be written back. */
   #commitNext(): Promise<boolean> {
     this.committing = this.#ready().then(() => {
       const firstLong = this.#waiting.findIndex(({ isLong }) => isLong);

@@ -110,17 +110,17 @@ export class Writers {
     return this.#named(epoch, clientIdOf(clientId, documentId));
   }
 
-  /** The epoch of a database that others write, too, and other client ids. */
+  /** Takes the epoch of a database that others write, too, and other client ids. */
   beginAs(epoch: string): void {
     this.#become(epoch, randomUint32(this.#world));
   }
 
-  /** Other client ids. */
+  /** Takes other client ids. */
   renew(): void {
     this.#become(this.#current.epoch, randomUint32(this.#world));
   }
 
-  /** Another epoch, too, as if the process had started again. */
+  /** Takes another epoch, too, as if the process had started again. */
   begin(): void {
     const { epoch, clientId } = newWriter(this.#world);
     this.#become(epoch, clientId);
@@ -176,7 +176,7 @@ export class Context<Tables extends ReplicaTables> implements WriteContext<Table
   readonly db: Kysely<Tables>;
   readonly #ownersLocked: ReadonlySet<AccountId> | undefined;
   readonly #inHand = new Set<OpenDocument>();
-  /** Documents whose rows, or whose very existence, may be from this write. */
+  /** Documents whose rows may be from this write, or which it may have created. */
   readonly #written = new Set<OpenDocument>();
   rows: CommittedRow[] = [];
 
@@ -367,7 +367,9 @@ export class Context<Tables extends ReplicaTables> implements WriteContext<Table
   }
 }
 
-/** Under what a document is kept in memory. `giveTo` alone gives one another address. */
+/**
+ * The key under which a document is kept in memory. Only `giveTo` gives a document another address.
+ */
 export function addressKey({ owner, name }: DocumentAddress): string {
   return `${owner}\n${name}`;
 }

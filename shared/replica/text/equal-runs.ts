@@ -42,7 +42,7 @@ class Search {
   readonly #after: readonly string[];
   /** By diagonal: how far `before` is ahead of `after`. */
   readonly #paths = new Map<number, Path>();
-  /** Beyond these a list is at its end: nothing shorter comes from there. */
+  /** Beyond these diagonals one list is at its end, so no shorter edit comes from there. */
   #lowest = Number.NEGATIVE_INFINITY;
   #highest = Number.POSITIVE_INFINITY;
   #whole: Path | undefined;

@@ -12,7 +12,7 @@ export function likeness(one: readonly string[], other: readonly string[]): numb
   }
   const common = other.length - left.length;
   const [fewer, more] = [Math.min(one.length, other.length), Math.max(one.length, other.length)];
-  // One word of many is in common by chance.
+  // One word in common among many is chance.
   const isMended = common * 2 >= fewer && (common >= 2 || (common === 1 && more <= 2));
   return isMended ? common / more : 0;
 }

@@ -33,8 +33,8 @@ export function standsTwice(content: string, lines: string): boolean {
 }
 
 /**
- * Those with a word: a rule, a bracket or a fence stands all over a text, and that one of them does
- * says nothing of these. Where none has a word, all but blank ones.
+ * The lines that say something, which are those with a word: a rule, a bracket or a fence stands
+ * all over a text, so it proves nothing. If no line has a word, all but blank ones.
  */
 function sayingLines(lines: string): string[] {
   const all = plainLines(lines);
