@@ -38,7 +38,7 @@ export class AppError extends Error {
     super(message);
   }
 
-  /** What a caller of the interface is told, who is not always to know all that the log says. */
+  /** What a caller of the interface is told. The log may say more. */
   get told(): string {
     return this.message;
   }

@@ -5,7 +5,7 @@ declare const brand: unique symbol;
 type Branded<Name extends string> = string & { readonly [brand]: Name };
 
 function branded<Id extends Branded<string>>(text: string): Id {
-  // There is no brand but for the compiler. Each caller has checked or made the text.
+  // The brand exists for the compiler alone. Each caller has checked or made the text.
   return text as Id;
 }
 
@@ -63,7 +63,7 @@ const BASE32 = Buffer.from("abcdefghijklmnopqrstuvwxyz234567");
 
 /** RFC 4648 base32, lower case, without padding. */
 export function base32(bytes: Uint8Array): string {
-  // A loop by places is several times as fast as one by elements: each memory has such an id.
+  // A loop over places is several times as fast as one over elements, and each memory has an id.
   const text = Buffer.allocUnsafe(Math.ceil((bytes.length * 8) / 5));
   let length = 0;
   let buffer = 0;

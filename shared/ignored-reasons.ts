@@ -1,13 +1,13 @@
 /** What is said of something that was sent before it was ignored. */
 export interface Sent {
-  /** Deletes what was sent. */
+  /** The command that deletes what was sent. */
   readonly command: string;
 }
 
 /** `file`: the `.memsyncignore` that counts as it was last. */
 export interface GoneIgnoreFile {
   readonly file: string;
-  /** It is in a linked folder; undefined where that was not kept. */
+  /** Whether it is in a linked folder; undefined if that was not kept. */
   readonly isLinked?: boolean;
 }
 

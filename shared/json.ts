@@ -15,7 +15,7 @@ export type JsonObject = { readonly [key: string]: JsonValue };
  * look at the parts.
  */
 export function parseStored<Value>(text: string): Value {
-  // Nobody else writes there, so it has the type of what was written.
+  // Only this program writes there, so what is read has the type of what was written.
   return JSON.parse(text) as Value;
 }
 

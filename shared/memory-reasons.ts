@@ -4,7 +4,7 @@ import { shellWord } from "./shell-word.ts";
 /** A line of a file. */
 export interface SaidLine {
   readonly line: string;
-  /** How a command names it. */
+  /** The id by which a command names it. */
   readonly id: string;
 }
 
@@ -15,7 +15,7 @@ export interface UnwrittenKey {
 
 /** A text that is held. */
 export interface HeldText {
-  /** How a command names it. */
+  /** The id by which a command names it. */
   readonly id: string;
 }
 
