@@ -56,8 +56,8 @@ const WORD = new RegExp(
 );
 
 /**
- * A phrase that does not stand for longer words: one letter of an alphabet or one figure, with which
- * too much begins, or one that ends with a character of a script without blanks.
+ * A phrase that does not stand for longer words: one letter of an alphabet or one figure, with
+ * which too much begins, or one that ends with a character of a script without blanks.
  */
 const STANDS_FOR_ITSELF = new RegExp(`^\\s(?:\\p{Script=Latin}|\\p{N})\\s$|${ALONE}\\s$`, "u");
 
