@@ -1,4 +1,10 @@
-import type { DaemonStatus, ProjectStatus, ServiceStatus, UnitStatus } from "./status.ts";
+import type {
+  DaemonStatus,
+  FolderStatus,
+  ProjectStatus,
+  ServiceStatus,
+  UnitStatus,
+} from "./status.ts";
 
 /**
  * All projects that are synced: the linked ones, and unlinked ones that have to say that they were
@@ -17,6 +23,17 @@ export function syncedProjects({
   return [...projects, ...named];
 }
 
+/**
+ * The followed files of these folders: in each the one that counts, and the further ones that
+ * follow the same text.
+ */
+export function filesOf(folders: readonly FolderStatus[]): FolderStatus[] {
+  return folders.flatMap((folder) => [
+    folder,
+    ...folder.also.map((also) => ({ ...folder, ...also })),
+  ]);
+}
+
 /** Whether its service has acknowledged everything of it. */
 export function isUnitSynced({ contacted, waiting }: UnitStatus): boolean {
   return contacted && waiting === 0;
@@ -26,7 +43,7 @@ export function isUnitSynced({ contacted, waiting }: UnitStatus): boolean {
  * Whether every service has acknowledged everything that it takes, and every file could be read.
  */
 export function isSynced(status: DaemonStatus): boolean {
-  const files = status.projects.flatMap((project) => project.folders);
+  const files = status.projects.flatMap(({ folders }) => filesOf(folders));
   return (
     status.remotes.every(({ service, own }) => isHeard(service) && isUnitSynced(own)) &&
     syncedProjects(status).every((project) => isUnitSynced(project) && isOpen(status, project)) &&

@@ -23,7 +23,9 @@ function statusOf(given: Given) {
   const { units, own = SYNCED, online = true, isThrottled, fileState, blocked } = given;
   const token_refused = given.tokenRefused === true;
   const throttled = isThrottled ? { since: "", until: "" } : null;
-  const folders = [{ dir: "/a", path: "CLAUDE.md", state: fileState ?? "followed", note: null }];
+  const folders = [
+    { dir: "/a", path: "CLAUDE.md", state: fileState ?? "followed", note: null, also: [] },
+  ];
   const projects = units.map((unit, at) => {
     const remote = blocked && at === units.length - 1 ? "acme" : "work";
     return { ...unit, name: `p${at}`, remote, folders };

@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
-import { isOffline, isRefused } from "../../daemon/status/refused-units.ts";
+import { whyUnsynced } from "../../cli/status/why-unsynced.ts";
+import { isOffline, isRefused, listFailing } from "../../daemon/status/refused-units.ts";
 import { isSynced } from "../../daemon/status/synced-projects.ts";
 import { madeUpProject, madeUpStatus } from "../support/made-up-status.ts";
 
@@ -26,4 +27,24 @@ test("a deletion that its service refuses, or that can't be sent, is not waited 
   const service = { ...status.service, online: false, live: false, message: "no network" };
   expect(isOffline(status, 0)).toBe(false);
   expect(isOffline({ ...status, remotes: remote ? [{ ...remote, service }] : [] }, 0)).toBe(true);
+});
+
+test("a further file that waits, or can't be read, is not synced, as one that counts", () => {
+  const statusOf = (state: "waiting" | "failing" | "followed") => {
+    const project = madeUpProject(1);
+    const also = [{ path: "GEMINI.md", state, note: null, why: null }];
+    return madeUpStatus([
+      { ...project, folders: project.folders.map((folder) => ({ ...folder, also })) },
+    ]);
+  };
+  expect(isSynced(statusOf("followed"))).toBe(true);
+  for (const state of ["waiting", "failing"] as const) {
+    expect(isSynced(statusOf(state))).toBe(false);
+    const said = whyUnsynced(statusOf(state), 0);
+    expect(said).toContain("GEMINI.md");
+    expect(isRefused(statusOf(state))).toBe(state === "failing");
+    expect(listFailing(statusOf(state)).map(({ path }) => path)).toEqual(
+      state === "failing" ? ["GEMINI.md"] : [],
+    );
+  }
 });
