@@ -232,7 +232,7 @@ export class FollowedFile {
     const { path } = read;
     const known = stored?.path === path ? stored : undefined;
     const inGit = await fileStanding(git, join(folder, path));
-    const { standing, marked, isNoted } = lookAtMarks(read, inGit, known);
+    const { standing, marked, isNoted } = await lookAtMarks(git, { read, standing: inGit, known });
     if (!isNoted) await store.write(({ db }) => noteMarked(db, dir, marked));
     if (!(await this.#isWhole(read, known))) return this.#lookAgain(path);
     if (known?.next) {

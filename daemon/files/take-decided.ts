@@ -114,7 +114,7 @@ async function takeAsEdit(
   const isSeen = settled !== undefined && hasReadBeside(settled, sight);
   // No look finds what came while git's marks stand in the file: then the time alone counts.
   const young = settled ? clock.unseenAt(unseen, file.savedAt) : unseen;
-  const read = readInMarks(base, sight);
+  const read = settled && !isSeen ? new Set<string>() : readInMarks(base, sight);
   const save = { dir: link.dir, known: base, file, unseen, goneMs, sight };
   const old = await findPutBackCopy(context, open, save);
   const taken = await takeEdit(context, open, {

@@ -269,6 +269,42 @@ for (const [what, buffer] of Object.entries(FROM_BEFORE)) {
   }
 }
 
+/** What was stashed in the line below the one that is pulled, and what stood there before. */
+const NEAR = START.replace("make.\n\n", "make.\n");
+const NEAR_MINE = NEAR.replace("make test", "mine");
+
+for (const [what, buffer] of Object.entries({ "the stash": NEAR_MINE, "what was stashed": NEAR })) {
+  test(`an editor from before ${what} has not read a pulled line that git shows beside it`, async () => {
+    await lab.commit(a, NEAR);
+    await git("push", "-q");
+    await lab.run(b, "pull", "-q");
+    await both();
+    for (const each of [a, b]) await each.pass(LONG_MS);
+    await a.save(NEAR_MINE);
+    await both();
+    await git("stash", "-q");
+    await both();
+    await lab.commit(b, NEAR.replace("with make.", "by theirs."));
+    await b.settle();
+    await lab.run(b, "push", "-q");
+    await git("pull", "-q");
+    await both();
+    await lab.git.runToFailure(a.dir, "stash", "pop", "-q");
+    // git shows both lines of either side: the two were changed side by side.
+    expect(a.file()).toContain("make.\nTest with mine.\n>>>>>>>");
+    await both();
+    await a.save(`${buffer}\nMore.\n`);
+    await git("add", FILE);
+    const { text, listed } = await both();
+    for (const line of ["by theirs.", "Build with make.", "Test with mine.", "More."])
+      expect(text).toContain(line);
+    expect(listed).toBeGreaterThan(0);
+    // What the file alone has is told.
+    const told = (await a.conflicts()).flatMap(({ versions }) => versions.map((each) => each.text));
+    for (const line of await a.alone()) expect(told.join("")).toContain(line);
+  });
+}
+
 test("of a stash of two places who has just what was committed at the one keeps what was set aside", async () => {
   await popTwoPlaces();
   await a.save(twoPlaces("the committed one", "Alone.\n"));

@@ -4,6 +4,7 @@ import type { Readable } from "../../daemon/files/state/follow-facts.ts";
 import type { FollowedState, MarkedText } from "../../daemon/files/state/follow-store.ts";
 import { lookAtMarks, shownByMarks } from "../../daemon/files/tracked/shown-by-git.ts";
 import type { FileStanding } from "../../daemon/git/git-state.ts";
+import type { Git } from "../../daemon/git/run-git.ts";
 
 const COMMITTED = "Build with make.\nAsk first.\n";
 const MARKED = `<<<<<<< Updated upstream
@@ -28,12 +29,28 @@ function knownWith(marked: MarkedText | undefined): FollowedState {
   return { checkedOut: { commit: "c1" }, marked } as FollowedState;
 }
 
+/** A git whose index has this as what both versions were made of; undefined: nothing. */
+function gitWith(base: string | undefined): Git {
+  return async () =>
+    base === undefined
+      ? { kind: "refused", exitCode: 128, message: "fatal: path is not in the index" }
+      : { kind: "done", stdout: Buffer.from(base) };
+}
+
 /** What was seen, one after the other, while git's conflict was not over. */
-function shown(...texts: readonly string[]): MarkedText | undefined {
+async function shown(...texts: readonly string[]): Promise<MarkedText | undefined> {
+  return await shownOver(undefined, ...texts);
+}
+
+async function shownOver(
+  base: string | undefined,
+  ...texts: readonly string[]
+): Promise<MarkedText | undefined> {
   let seen: MarkedText | undefined;
   for (const text of texts) {
     const known = knownWith(seen);
-    const { marked, isNoted } = lookAtMarks(textOf(text), BUSY, known);
+    const looked = { read: textOf(text), standing: BUSY, known };
+    const { marked, isNoted } = await lookAtMarks(gitWith(base), looked);
     expect(isNoted).toBe(isDeepStrictEqual(marked, seen));
     seen = marked;
   }
@@ -44,30 +61,30 @@ function isRead(marks: MarkedText | undefined, text: string): boolean {
   return marks !== undefined && shownByMarks(marks, COMMITTED).isReadIn(text);
 }
 
-test("a text that was seen while git's conflict was open says no more than any other", () => {
+test("a text that was seen while git's conflict was open says no more than any other", async () => {
   const saved = "Build with either.\nAsk first.\n";
-  expect(shown(MARKED, saved)).toEqual(shown(MARKED));
-  expect(isRead(shown(MARKED, saved), saved)).toBe(false);
+  expect(await shown(MARKED, saved)).toEqual(await shown(MARKED));
+  expect(isRead(await shown(MARKED, saved), saved)).toBe(false);
 });
 
-test("who has git give up what it shows, and edits at once, has made nothing of it", () => {
-  expect(isRead(shown(MARKED), COMMITTED)).toBe(false);
-  expect(isRead(shown(MARKED), `${COMMITTED}And more.\n`)).toBe(false);
+test("who has git give up what it shows, and edits at once, has made nothing of it", async () => {
+  expect(isRead(await shown(MARKED), COMMITTED)).toBe(false);
+  expect(isRead(await shown(MARKED), `${COMMITTED}And more.\n`)).toBe(false);
 });
 
-test("a text with a line that git had set aside is by somebody who has read its marks, unseen", () => {
-  expect(isRead(shown(MARKED), "Build with npm.\nAsk first.\n")).toBe(true);
+test("a text with a line that git had set aside is by somebody who has read its marks, unseen", async () => {
+  expect(isRead(await shown(MARKED), "Build with npm.\nAsk first.\n")).toBe(true);
 });
 
-test("what git has brought beside its marks may be from an editor that was opened before", () => {
+test("what git has brought beside its marks may be from an editor that was opened before", async () => {
   const marked = `${MARKED}Then lint.\n`;
-  expect(isRead(shown(marked), "Build with either.\nAsk first.\nThen lint.\n")).toBe(false);
+  expect(isRead(await shown(marked), "Build with either.\nAsk first.\nThen lint.\n")).toBe(false);
 });
 
-test("a text with every line of both versions is by somebody who has read git's marks, in any of their styles", () => {
+test("a text with every line of both versions is by somebody who has read git's marks, in any of their styles", async () => {
   const styled = MARKED.replace("=======", "||||||| 1a2b3c4\nBuild by hand.\n=======");
   const both = "Build with make.\nBuild with npm.\nAsk first.\n";
-  expect(isRead(shown(styled), both)).toBe(true);
+  expect(isRead(await shown(styled), both)).toBe(true);
   for (const marked of [styled, styled.replace(" 1a2b3c4", "")])
     expect(shownByMarks({ marked, at: 0 }, COMMITTED).text).toBe(both);
   // An editor that was opened long before may have what both versions were made of.
@@ -111,20 +128,34 @@ test("a line made of one that only git's marks have shown says that they were re
     expect(isReadIn(unlike)).toBe(false);
 });
 
-test("what git has not shown with all of its marks is nothing that somebody settles", () => {
-  expect(shown("Build with npm.\n")).toBeUndefined();
-  expect(shown(MARKED.replace(/^=+$/m, ""))).toBeUndefined();
+test("what git has not shown with all of its marks is nothing that somebody settles", async () => {
+  expect(await shown("Build with npm.\n")).toBeUndefined();
+  expect(await shown(MARKED.replace(/^=+$/m, ""))).toBeUndefined();
 });
 
-test("while the marks stand, whatever was staged, nobody has settled them, unless they are committed", () => {
-  const known = knownWith(shown(MARKED));
+test("while the marks stand, whatever was staged, nobody has settled them, unless they are committed", async () => {
+  const known = knownWith(await shown(MARKED));
   const staged = (commit: string): FileStanding => {
     const on = { onDefaultBranch: true, defaultBranch: "main", branch: "main" };
     return { kind: "tracked", ...on, commit, file: FILE };
   };
-  const standingOf = (text: string, commit: string) =>
-    lookAtMarks(textOf(text), staged(commit), known).standing.kind;
-  expect(standingOf(MARKED, "c1")).toBe("busy");
-  expect(standingOf(MARKED, "c2")).toBe("tracked");
-  expect(standingOf(COMMITTED, "c1")).toBe("tracked");
+  const standingOf = async (text: string, commit: string) => {
+    const looked = { read: textOf(text), standing: staged(commit), known };
+    return (await lookAtMarks(gitWith(undefined), looked)).standing.kind;
+  };
+  expect(await standingOf(MARKED, "c1")).toBe("busy");
+  expect(await standingOf(MARKED, "c2")).toBe("tracked");
+  expect(await standingOf(COMMITTED, "c1")).toBe("tracked");
+});
+
+test("a line that both versions were made of, and that git shows beside one, may be from an editor of long before", async () => {
+  const base = "Build with cargo.\nAsk first.\n";
+  const saved = "Build with cargo.\nAsk last.\n";
+  const marked = `<<<<<<< ours\n${COMMITTED}=======\nBuild with cargo.\nAsk twice.\n>>>>>>> theirs\n`;
+  expect(isRead(await shown(marked), saved)).toBe(true);
+  const known = await shownOver(base, marked);
+  expect(isRead(known, saved)).toBe(false);
+  expect(isRead(known, "Build with cargo.\nAsk twice.\n")).toBe(true);
+  // The index has it only until the conflict is settled.
+  expect(await shownOver(base, marked, marked)).toEqual(known);
 });

@@ -45,6 +45,10 @@ export interface ShownLines {
   readonly all: ReadonlySet<string>;
   /** Those between its marks. */
   readonly disputed: ReadonlySet<string>;
+  /** Of these the second side's: all that it has there, as what was stashed. */
+  readonly theirs: ReadonlySet<string>;
+  /** What both sides were made of: an editor that was opened long before has it. */
+  readonly base: ReadonlySet<string>;
 }
 
 /** What git says of a tracked file since it was read. */

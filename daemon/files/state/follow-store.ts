@@ -38,6 +38,8 @@ export interface MarkedText {
   readonly marked: string;
   /** When it was first seen so, by the file's own time. */
   readonly at?: number | undefined;
+  /** What both versions were made of; undefined where git does not say so. */
+  readonly base?: string | undefined;
 }
 
 /**

@@ -63,20 +63,16 @@ export function findSettled(
 
 /**
  * Whether who settles it has read what took the place of the lines that were set aside: it says
- * something of that. An editor from before the stash has those lines itself.
+ * something of that. An editor from before the stash has those lines itself, with what stood
+ * between them.
  */
 export function hasReadBeside(
-  { base, conflicts }: SettledInGit,
+  { base }: SettledInGit,
   { shown, file }: Pick<Sight, "shown" | "file">,
 ): boolean {
   if (!shown || file.kind !== "text") return false;
-  const stood = conflicts.flatMap(({ versions }) =>
-    versions.filter(({ isStanding }) => isStanding),
-  );
-  const aside = new Set(stood.flatMap(({ text }) => plainLines(text)));
-  const isBefore = (line: string) => aside.has(line) || !shown.disputed.has(line);
-  const before = plainLines(base.text).filter(isBefore);
-  return hasReadMarks(shown, file.content, before.join("\n"));
+  const before = plainLines(base.text).filter((line) => !shown.disputed.has(line));
+  return hasReadMarks(shown, file.content, [...before, ...shown.theirs].join("\n"));
 }
 
 /**

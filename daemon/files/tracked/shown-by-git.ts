@@ -4,6 +4,8 @@ import { hasWord } from "../../../shared/replica/text/line-diff.ts";
 import { plainLines } from "../../../shared/replica/text/text-form.ts";
 import type { ShownByMarks } from "../../git/file-steps.ts";
 import type { FileStanding } from "../../git/git-state.ts";
+import { readMergeBase } from "../../git/merge-base-text.ts";
+import type { Git } from "../../git/run-git.ts";
 import type { Readable, ShownLines } from "../state/follow-facts.ts";
 import type { FollowedState, MarkedText } from "../state/follow-store.ts";
 
@@ -13,6 +15,13 @@ const MARKS = [BEGIN, MIDDLE, END];
 
 /** How what both versions had begins, in some of git's styles. */
 const BASE = /^\|{7}( |$)/m;
+
+/** A file that was read, how git says that it stands, and what is known of it from before. */
+interface Looked {
+  readonly read: Readable;
+  readonly standing: FileStanding;
+  readonly known: FollowedState | undefined;
+}
 
 /** What follows from a look at a file in which git may show a conflict. */
 export interface LookAtMarks {
@@ -26,14 +35,13 @@ export interface LookAtMarks {
 /**
  * Takes notice of what git shows with its marks: whoever settles that in the file has seen both
  * versions, which else nobody can say of a save. Until the marks are gone or committed the file
- * counts as busy, whatever was staged.
+ * counts as busy, whatever was staged. One git process where it shows others than before.
  */
-export function lookAtMarks(
-  read: Readable,
-  standing: FileStanding,
-  known: FollowedState | undefined,
-): LookAtMarks {
-  const marked = known && markedText(read, standing, known.marked);
+export async function lookAtMarks(
+  git: Git,
+  { read, standing, known }: Looked,
+): Promise<LookAtMarks> {
+  const marked = known && (await markedText(git, { read, standing, known }));
   const isOpen =
     marked !== undefined &&
     hasMarks(read) &&
@@ -46,14 +54,19 @@ export function lookAtMarks(
   };
 }
 
-function markedText(
-  read: Readable,
-  standing: FileStanding,
-  last: MarkedText | undefined,
-): MarkedText | undefined {
+async function markedText(
+  git: Git,
+  { read, standing, known }: Looked,
+): Promise<MarkedText | undefined> {
+  const last = known?.marked;
   if (standing.kind === "busy") {
-    const isShown = read.kind === "text" && hasMarks(read);
-    return isShown ? { marked: read.content, at: last?.at ?? read.savedAt } : last;
+    if (read.kind !== "text" || !hasMarks(read) || read.content === last?.marked) return last;
+    const base = (await readMergeBase(git, standing.file)) ?? last?.base;
+    return {
+      marked: read.content,
+      at: last?.at ?? read.savedAt,
+      ...(base !== undefined && { base }),
+    };
   }
   // On another branch the file has another text, which settles nothing.
   return standing.kind === "tracked" && standing.onDefaultBranch ? last : undefined;
@@ -98,7 +111,13 @@ export function shownLines(marked: MarkedText): ShownLines {
   const lines = versionsOf(marked);
   const textsOf = (some: typeof lines) => some.flatMap(({ line }) => plainLines(line));
   const disputed = lines.filter(({ part }) => part !== "beside");
-  return { all: new Set(textsOf(lines)), disputed: new Set(textsOf(disputed)) };
+  const theirs = lines.filter(({ part }) => part === "theirs");
+  return {
+    all: new Set(textsOf(lines)),
+    disputed: new Set(textsOf(disputed)),
+    theirs: new Set(textsOf(theirs)),
+    base: new Set(plainLines(marked.base ?? "")),
+  };
 }
 
 /** The same for somebody who asks about the commits since: both versions of each place. */
@@ -114,13 +133,17 @@ export function shownByMarks(marked: MarkedText, before: string): ShownByMarks {
  * Of any other line that is new there nobody can say so: it may have been typed into an editor that
  * was opened before.
  */
-export function hasReadMarks({ all, disputed }: ShownLines, text: string, before: string): boolean {
-  const had = new Set(plainLines(before));
+export function hasReadMarks(
+  { all, disputed, base }: ShownLines,
+  text: string,
+  before: string,
+): boolean {
+  const had = new Set([...plainLines(before), ...base]);
   const isNew = (line: string) => hasWord(line) && !had.has(line);
   const saved = plainLines(text).filter(isNew);
   if (saved.some((line) => disputed.has(line))) return true;
   const shown = [...disputed].filter(isNew).map(wordsOf);
-  const known = wordsOf(before);
+  const known = wordsOf([...had].join("\n"));
   const made = saved.filter((line) => !all.has(line)).map(wordsOf);
   return made.some((words) => shown.some((of) => isMadeOfLine(words, of, known)));
 }

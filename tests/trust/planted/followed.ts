@@ -17,7 +17,6 @@ const holding = mistakesIn(
   "daemon/files/saves/aside-conflicts.ts",
   "long/aside-until-settled.test.ts",
 );
-const marked = mistakesIn("daemon/files/tracked/shown-by-git.ts", "unit/shown-by-git.test.ts");
 
 const put = mistakesIn("daemon/files/tracked/put-by-git.ts", "long/pulled-unseen.test.ts");
 const makers = mistakesIn("daemon/git/commit-makers.ts", "long/pulled-unseen.test.ts");
@@ -246,24 +245,6 @@ export const FOLLOWED: readonly Mistake[] = [
     "isAnyGone: added.some(isGone), back, isWhole, isMixed };",
     "isAnyGone: added.some(isGone), back, isWhole, isMixed: true };",
   ),
-  marked(
-    "a heading underlined by seven equals signs is a mark of git",
-    "of lines like git's marks only those of a place are its own, with LF",
-    'return BEGIN.test(line) ? "mine" : undefined;',
-    'return BEGIN.test(line) ? "mine" : MIDDLE.test(line) ? "beside" : undefined;',
-  ),
-  marked(
-    "marks that are staged count as settled",
-    "while the marks stand, whatever was staged, nobody has settled them, unless they are committed",
-    "marked !== undefined &&\n    hasMarks(read) &&",
-    "marked === undefined &&\n    hasMarks(read) &&",
-  ),
-  marked(
-    "marks that are committed are waited for",
-    "while the marks stand, whatever was staged, nobody has settled them, unless they are committed",
-    'standing.kind === "tracked" &&\n    standing.commit === known?.checkedOut.commit;',
-    'standing.kind === "tracked";',
-  ),
   put(
     "whoever saves after a pull has seen what it brought",
     "a line pulled from a stranger stays, and is told, where an editor saves its text of before within the minute",
@@ -335,12 +316,6 @@ export const FOLLOWED: readonly Mistake[] = [
     "a minute after git has shown its marks whoever solves the conflict has seen them",
     'return { text: text.join(""), at: marked.at, isReadIn };',
     'return { text: text.join(""), at: undefined, isReadIn };',
-  ),
-  mistakesIn("daemon/files/take-decided.ts", "long/stash-conflict.test.ts")(
-    "an editor from before a stash has read what was pulled since",
-    "who saves what was stashed, and more over git's marks at once may not have seen what was pulled",
-    "settled !== undefined && hasReadBeside(settled, sight);",
-    "settled !== undefined;",
   ),
   disputes("daemon/files/tracked/settled-in-git.ts")(
     "who has read what is between git's marks has read the whole file",

@@ -1,0 +1,43 @@
+import { type Mistake, mistakesIn } from "./mistake.ts";
+
+const marked = mistakesIn("daemon/files/tracked/shown-by-git.ts", "unit/shown-by-git.test.ts");
+
+/** In what is made of a text that has stood in a file with git's marks. */
+export const MARKS: readonly Mistake[] = [
+  marked(
+    "a heading underlined by seven equals signs is a mark of git",
+    "of lines like git's marks only those of a place are its own, with LF",
+    'return BEGIN.test(line) ? "mine" : undefined;',
+    'return BEGIN.test(line) ? "mine" : MIDDLE.test(line) ? "beside" : undefined;',
+  ),
+  marked(
+    "marks that are staged count as settled",
+    "while the marks stand, whatever was staged, nobody has settled them, unless they are committed",
+    "marked !== undefined &&\n    hasMarks(read) &&",
+    "marked === undefined &&\n    hasMarks(read) &&",
+  ),
+  marked(
+    "marks that are committed are waited for",
+    "while the marks stand, whatever was staged, nobody has settled them, unless they are committed",
+    'standing.kind === "tracked" &&\n    standing.commit === known?.checkedOut.commit;',
+    'standing.kind === "tracked";',
+  ),
+  marked(
+    "what both versions were made of says that git's marks were read",
+    "a line that both versions were made of, and that git shows beside one, may be from an editor of long before",
+    "const had = new Set([...plainLines(before), ...base]);",
+    "const had = new Set(plainLines(before));",
+  ),
+  mistakesIn("daemon/files/take-decided.ts", "long/stash-conflict.test.ts")(
+    "an editor from before a stash has read what was pulled since",
+    "who saves what was stashed, and more over git's marks at once may not have seen what was pulled",
+    "settled !== undefined && hasReadBeside(settled, sight);",
+    "settled !== undefined;",
+  ),
+  mistakesIn("daemon/files/tracked/settled-in-git.ts", "long/stash-conflict.test.ts")(
+    "what git shows beside a stashed line was in no editor from before",
+    "an editor from before the stash has not read a pulled line that git shows beside it",
+    '[...before, ...shown.theirs].join("\\n")',
+    'before.join("\\n")',
+  ),
+];
