@@ -23,6 +23,7 @@ const Place = Type.Object({
   after: Type.Optional(Count),
   whole: Type.Optional(Type.Boolean()),
   gone: Type.Optional(Type.Array(Count)),
+  stood: Type.Optional(Type.Array(Count)),
 });
 
 const Known = {
@@ -93,8 +94,9 @@ function hasFourDigits(at: number): boolean {
   return parseTimestamp(timestampOf(at)) !== undefined;
 }
 
-function portablePlace({ behind, text, gone, ...rest }: PlacedLines): Static<typeof Place> {
-  return { behind, lines: text.split("\n").length - 1, ...rest, ...(gone && { gone: [...gone] }) };
+function portablePlace({ behind, text, gone, stood, ...rest }: PlacedLines): Static<typeof Place> {
+  const counts = { ...(gone && { gone: [...gone] }), ...(stood && { stood: [...stood] }) };
+  return { behind, lines: text.split("\n").length - 1, ...rest, ...counts };
 }
 
 /** The same as a document says it; `parseTextConflict` reads it. */

@@ -1,4 +1,11 @@
-import { holdsAnyLine, holdsEachLine, holdsLines, standsTwice } from "../text/standing-lines.ts";
+import {
+  countLines,
+  holdsAnyLine,
+  holdsEachLine,
+  holdsLines,
+  standsTwice,
+} from "../text/standing-lines.ts";
+import { plainLines } from "../text/text-form.ts";
 import type { TextConflictKind, TextConflictRecord, TextVersion } from "./text-conflict-record.ts";
 import { isGoneFromPlaces } from "./whole-place.ts";
 
@@ -37,7 +44,7 @@ const RULES: Readonly<Record<TextConflictKind, EndRule>> = {
     asks: false,
     // A program that writes its file in steps, or an undo, has put them back.
     isSettledIn: (versions, content) =>
-      versions.every(({ text, cut }) => !cut && holdsEachLine(content, text)),
+      versions.every((version) => !version.cut && isBack(content, version)),
   },
   // A text has one format, and that says of no other that nobody wants it.
   format: { asks: false, isSettledIn: () => false },
@@ -90,6 +97,21 @@ function isAnyGone(versions: Disagreement["versions"], content: string): boolean
   const kept = standing.length > 0 ? standing : versions;
   return kept.some((version) => {
     return isGone(content, version, versions.find((each) => each !== version) ?? version);
+  });
+}
+
+/**
+ * Whether deleted lines stand again, anywhere, beside those that said the same when it was told:
+ * one of another place is none of these.
+ */
+function isBack(content: string, { text, places }: TextVersion): boolean {
+  if (!holdsEachLine(content, text)) return false;
+  const lines = plainLines(text);
+  const stood = places.flatMap((place) => place.stood ?? []);
+  if (stood.length !== lines.length) return true;
+  const [now, deleted] = [countLines(content, text), countLines(text, text)];
+  return lines.every((line, at) => {
+    return line.trim() === "" || (now[at] ?? 0) >= (stood[at] ?? 0) + (deleted[at] ?? 0);
   });
 }
 

@@ -8,6 +8,7 @@ import { machineName } from "../document/machine-name.ts";
 import { TEXT_CONFLICT_PREFIX } from "../document/own-metadata.ts";
 import { HISTORY } from "../history/revisions.ts";
 import { hasWord } from "../text/line-diff.ts";
+import { countLines } from "../text/standing-lines.ts";
 import { plainLines } from "../text/text-form.ts";
 
 const ID_LENGTH = 8;
@@ -115,6 +116,11 @@ export interface PlacedLines {
    * Where the place is `whole`: which lines, from 0, did not stand when the conflict was recorded.
    */
   readonly gone?: readonly number[];
+  /**
+   * Of a `deletion`: how often each of these lines stood anywhere when it was recorded; left out
+   * where that was not kept.
+   */
+  readonly stood?: readonly number[];
 }
 
 /** More blank lines in a row are counted as this many. */
@@ -175,14 +181,31 @@ export function recordTextConflict(
   const id = isOther ? textConflictId(conflict.kind, versions, placeOf(versions)) : named;
   const key = TEXT_CONFLICT_PREFIX + id;
   const known = readTextConflict(document, id);
+  const content = conflict.kind === "deletion" ? document.content() : undefined;
+  const noteStood = (version: NewVersion) =>
+    content === undefined ? version : withStood(version, content);
   if (!known || isOfBefore(known, conflict, now)) {
     document.setEntry("metadata", key, {
-      value: storedRecord({ ...conflict, now }, versions),
+      value: storedRecord({ ...conflict, now }, versions.map(noteStood)),
       now,
     });
   }
   forgetSurplus(document, time);
   return id;
+}
+
+/** A line that stands still when its deletion is told is another one. */
+function withStood(version: NewVersion, content: string): NewVersion {
+  const { text, places } = version;
+  if (!places || exceedsBytes(text, LIMITS.metadataBytes)) return version;
+  const counts = countLines(content, text);
+  let from = 0;
+  const withCounts = places.map((place): PlacedLines => {
+    const stood = counts.slice(from, from + plainLines(place.text).length);
+    from += stood.length;
+    return { ...place, stood };
+  });
+  return { ...version, places: withCounts };
 }
 
 function readTextConflict(document: ReplicaDocument, id: string): TextConflictRecord | undefined {
@@ -285,7 +308,7 @@ function storedRemoval({ machine, at }: LineRemoval): JsonObject {
 }
 
 /** The text of places is the version's, in order. */
-function storedPlace({ behind, text, ahead, gone, ...blanks }: PlacedLines): JsonObject {
+function storedPlace({ behind, text, ahead, gone, stood, ...blanks }: PlacedLines): JsonObject {
   const lines = text.split("\n").length - 1;
   const isKept = ahead !== undefined && ahead.length <= BEHIND_LENGTH_MAX;
   return {
@@ -293,6 +316,7 @@ function storedPlace({ behind, text, ahead, gone, ...blanks }: PlacedLines): Jso
     lines,
     ...(isKept && { ahead }),
     ...(gone && { gone: [...gone] }),
+    ...(stood && { stood: [...stood] }),
     ...blanks,
   };
 }
@@ -413,15 +437,23 @@ function parsePlaces(value: JsonValue | undefined, text: string): PlacedLines[] 
     const ahead = typeof place.ahead === "string" ? { ahead: place.ahead } : {};
     const whole = place.whole === true ? { whole: true, ...parseGone(place) } : {};
     const text = own.join("");
-    places.push({ behind: place.behind, text, ...ahead, ...parseBlanks(place), ...whole });
+    const further = { ...parseBlanks(place), ...whole, ...parseStood(place) };
+    places.push({ behind: place.behind, text, ...ahead, ...further });
     from += own.length;
   }
   return from === lines.length ? places : [];
 }
 
 function parseGone({ gone }: JsonObject): Pick<PlacedLines, "gone"> {
-  const isKnown = Array.isArray(gone) && gone.every((at) => Number.isInteger(at));
-  return isKnown ? { gone: gone.map(Number) } : {};
+  return isIntegers(gone) ? { gone } : {};
+}
+
+function parseStood({ stood }: JsonObject): Pick<PlacedLines, "stood"> {
+  return isIntegers(stood) ? { stood } : {};
+}
+
+function isIntegers(value: JsonValue | undefined): value is number[] {
+  return Array.isArray(value) && value.every((each) => Number.isInteger(each));
 }
 
 function parseBlanks({ before, after }: JsonObject): Pick<PlacedLines, "before" | "after"> {

@@ -25,6 +25,16 @@ export function holdsEachLine(content: string, lines: string): boolean {
   return plainLines(lines).every((line) => line.trim() === "" || there.has(line));
 }
 
+/** How often each of these lines occurs anywhere in a text. */
+export function countLines(content: string, lines: string): number[] {
+  const counts = new Map<string, number>(plainLines(lines).map((line) => [line, 0]));
+  for (const line of plainLines(content)) {
+    const count = counts.get(line);
+    if (count !== undefined) counts.set(line, count + 1);
+  }
+  return plainLines(lines).map((line) => counts.get(line) ?? 0);
+}
+
 /** Whether one of these lines that says something occurs in a text more than once. */
 export function standsTwice(content: string, lines: string): boolean {
   const there = plainLines(content);
