@@ -7,7 +7,7 @@ import type {
   ProjectStatus,
   UnitStatus,
 } from "../../daemon/status/status.ts";
-import { filesOf } from "../../daemon/status/synced-projects.ts";
+import { followedFilesOf } from "../../daemon/status/synced-projects.ts";
 import { messageOf } from "../../shared/errors.ts";
 import { shellWord } from "../../shared/shell-word.ts";
 import { takeLock } from "../../shared/sqlite/lock.ts";
@@ -116,7 +116,7 @@ export function checkProjects({ projects }: DaemonStatus, readOnly: ReadOnly): F
   if (kept) return noted("projects-read-only", `${kept.name}: ${stays(kept)}`, KEPT_HERE);
   const [folder] = left;
   const all = count(projects.length, "project", "projects");
-  const isFailing = filesOf(folders).some(({ state }) => state === "failing");
+  const isFailing = followedFilesOf(folders).some(({ state }) => state === "failing");
   if (!folder) return noted("projects-followed", `${all} ${isFailing ? "linked" : "followed"}`);
   const detail = `${folder.dir}/${folder.path} ${folder.note ?? "is left alone"}`;
   return noted("projects-left-alone", detail, mendOf(folder));

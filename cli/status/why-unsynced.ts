@@ -1,7 +1,7 @@
 import { EMBEDDED } from "../../daemon/home/remote.ts";
 import { listRefusals } from "../../daemon/status/refused-units.ts";
 import type { DaemonStatus, RemoteStatus, UnitStatus } from "../../daemon/status/status.ts";
-import { filesOf, syncedProjects } from "../../daemon/status/synced-projects.ts";
+import { followedFilesOf, syncedProjects } from "../../daemon/status/synced-projects.ts";
 import { comingShown, count, spanShown } from "../screen/output.ts";
 import { serviceShown } from "../views/shown-remotes.ts";
 
@@ -72,7 +72,7 @@ function waitingUnits(status: DaemonStatus): string[] {
     return { ...remote.own, name: `user and global${at}`, folders: [] };
   });
   return [...projects, ...own].flatMap((unit) => {
-    const what = waitingOf(unit, filesOf(unit.folders));
+    const what = waitingOf(unit, followedFilesOf(unit.folders));
     return what === undefined ? [] : [`${unit.name} (${what})`];
   });
 }

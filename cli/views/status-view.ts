@@ -12,7 +12,11 @@ import type {
   ThrottledStatus,
   UnitStatus,
 } from "../../daemon/status/status.ts";
-import { filesOf, isUnitSynced, serviceTroubleOf } from "../../daemon/status/synced-projects.ts";
+import {
+  followedFilesOf,
+  isUnitSynced,
+  serviceTroubleOf,
+} from "../../daemon/status/synced-projects.ts";
 import { POLL_MS } from "../../daemon/watch/poll-interval.ts";
 import { realWorld } from "../../shared/world-real.ts";
 import {
@@ -369,7 +373,7 @@ function oddShown({ path, state, note }: FolderStatus): string {
 /** A project's text and memories, and whether all of it is synced. */
 function keptLine(project: ProjectStatus, view: ProjectView): string {
   const { now } = view;
-  const hasFailing = filesOf(project.folders).some(({ state }) => state === "failing");
+  const hasFailing = followedFilesOf(project.folders).some(({ state }) => state === "failing");
   const rest = unitLine(project, { ...view, hasFailing });
   const { text, deleted } = project;
   if (deleted !== null) {
@@ -395,7 +399,7 @@ function damageLines({ found_at, message, set_aside }: DamageNote): string[] {
 function folderLines(folder: FolderStatus): string[] {
   const { polled, repository, place, beside } = folder;
   const lines = [
-    ...filesOf([folder]).map(folderLine),
+    ...followedFilesOf([folder]).map(folderLine),
     ...(place ? [placeLine(place, unwrittenFiles(folder))] : []),
     ...beside.map(besideLine),
     ...(polled ? [`looked at every ${POLL_MS / 1000} s, for ${polled.why}`] : []),
@@ -429,7 +433,7 @@ function placeLine(place: PlaceStatus, unwritten: readonly string[]): string {
  * missing and git does not ignore them. All others are written without it.
  */
 function unwrittenFiles(folder: FolderStatus): string[] {
-  return filesOf([folder])
+  return followedFilesOf([folder])
     .filter(({ state, why }) => state === "upwards" || why === "missing")
     .map(({ path }) => path);
 }

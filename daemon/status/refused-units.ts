@@ -7,7 +7,7 @@ import type {
   ServiceStatus,
   UnitStatus,
 } from "./status.ts";
-import { filesOf, isUnitSynced, syncedProjects } from "./synced-projects.ts";
+import { followedFilesOf, isUnitSynced, syncedProjects } from "./synced-projects.ts";
 
 /** Why waiting does not sync what is left, in one sentence each. */
 export function listRefusals(status: DaemonStatus): string[] {
@@ -44,7 +44,7 @@ function whyShut(remote: RemoteStatus): string {
 /** The followed files that can't be read, so that their state is unknown. */
 export function listFailing({ projects }: DaemonStatus): FolderStatus[] {
   return projects.flatMap(({ folders }) =>
-    filesOf(folders).filter(({ state }) => state === "failing"),
+    followedFilesOf(folders).filter(({ state }) => state === "failing"),
   );
 }
 
@@ -71,7 +71,7 @@ export function isRefused(status: DaemonStatus): boolean {
     left.length + shut.length + listFailing(status).length > 0 &&
     left.every(({ refused }) => refused !== null) &&
     openProjects.every(({ refused, folders }) => {
-      return refused !== null || filesOf(folders).every(({ state }) => state !== "waiting");
+      return refused !== null || followedFilesOf(folders).every(({ state }) => state !== "waiting");
     })
   );
 }
@@ -112,7 +112,9 @@ function isAllFor(status: DaemonStatus, away: (service: ServiceStatus) => boolea
     offline.length > 0 &&
     others.every(({ service }) => service.online) &&
     [...otherProjects, ...others.map(({ own }) => own)].every(isUnitSynced) &&
-    otherProjects.every(({ folders }) => filesOf(folders).every(({ state }) => state !== "waiting"))
+    otherProjects.every(({ folders }) =>
+      followedFilesOf(folders).every(({ state }) => state !== "waiting"),
+    )
   );
 }
 

@@ -27,7 +27,7 @@ export function syncedProjects({
  * The followed files of these folders: in each the one that counts, and the further ones that
  * follow the same text.
  */
-export function filesOf(folders: readonly FolderStatus[]): FolderStatus[] {
+export function followedFilesOf(folders: readonly FolderStatus[]): FolderStatus[] {
   return folders.flatMap((folder) => [
     folder,
     ...folder.also.map((also) => ({ ...folder, ...also })),
@@ -43,7 +43,7 @@ export function isUnitSynced({ contacted, waiting }: UnitStatus): boolean {
  * Whether every service has acknowledged everything that it takes, and every file could be read.
  */
 export function isSynced(status: DaemonStatus): boolean {
-  const files = status.projects.flatMap(({ folders }) => filesOf(folders));
+  const files = status.projects.flatMap(({ folders }) => followedFilesOf(folders));
   return (
     status.remotes.every(({ service, own }) => isHeard(service) && isUnitSynced(own)) &&
     syncedProjects(status).every((project) => isUnitSynced(project) && isOpen(status, project)) &&
