@@ -151,11 +151,22 @@ test("while the marks stand, whatever was staged, nobody has settled them, unles
 test("a line that both versions were made of, and that git shows beside one, may be from an editor of long before", async () => {
   const base = "Build with cargo.\nAsk first.\n";
   const saved = "Build with cargo.\nAsk last.\n";
-  const marked = `<<<<<<< ours\n${COMMITTED}=======\nBuild with cargo.\nAsk twice.\n>>>>>>> theirs\n`;
+  const theirs = "Build with cargo.\nAsk twice.\n";
+  const marked = `<<<<<<< ours\n${COMMITTED}=======\n${theirs}>>>>>>> theirs\n`;
   expect(isRead(await shown(marked), saved)).toBe(true);
   const known = await shownOver(base, marked);
   expect(isRead(known, saved)).toBe(false);
-  expect(isRead(known, "Build with cargo.\nAsk twice.\n")).toBe(true);
+  expect(isRead(known, theirs)).toBe(true);
   // The index has it only until the conflict is settled.
   expect(await shownOver(base, marked, marked)).toEqual(known);
+});
+
+test("what is typed beside git's marks while they stand is nothing that git has shown", async () => {
+  const first = await shown(MARKED);
+  expect(await shown(MARKED, `${MARKED}Typed.\n`)).toEqual(first);
+  const two = `${MARKED}\n${MARKED.replaceAll("Build", "Run")}`;
+  expect(await shown(two, `${MARKED}\nRun with npm.\nAsk first.\n`)).toEqual(await shown(two));
+  // The next commit of a rebase has places of its own.
+  const next = MARKED.replaceAll("make", "cargo");
+  expect((await shown(MARKED, next))?.marked).toBe(next);
 });

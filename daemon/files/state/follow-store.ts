@@ -34,7 +34,7 @@ export function isAnotherRepository(known: CheckedOut | undefined, now: CheckedO
 
 /** What git has shown in a file with the marks of a conflict, since the file was taken last. */
 export interface MarkedText {
-  /** The latest text with marks. */
+  /** The text as git put its marks there, without what was typed beside them since. */
   readonly marked: string;
   /** When it was first seen so, by the file's own time. */
   readonly at?: number | undefined;

@@ -60,7 +60,8 @@ async function markedText(
 ): Promise<MarkedText | undefined> {
   const last = known?.marked;
   if (standing.kind === "busy") {
-    if (read.kind !== "text" || !hasMarks(read) || read.content === last?.marked) return last;
+    if (read.kind !== "text" || !hasMarks(read)) return last;
+    if (last && isShownIn(last, read.content)) return last;
     const base = (await readMergeBase(git, standing.file)) ?? last?.base;
     return {
       marked: read.content,
@@ -70,6 +71,28 @@ async function markedText(
   }
   // On another branch the file has another text, which settles nothing.
   return standing.kind === "tracked" && standing.onDefaultBranch ? last : undefined;
+}
+
+/**
+ * Whether git has shown all places of a text before: then a person has written beside them, or has
+ * settled others. What is typed there git has not shown.
+ */
+function isShownIn({ marked }: MarkedText, content: string): boolean {
+  const known = new Set(placesIn(marked));
+  return placesIn(content).every((place) => known.has(place));
+}
+
+function placesIn(marked: string): string[] {
+  const places: string[] = [];
+  let isOpen = false;
+  for (const { line, part } of partsOf({ marked })) {
+    if (part === "beside") isOpen = false;
+    else if (!isOpen || BEGIN.test(line)) {
+      places.push(line);
+      isOpen = true;
+    } else places.push(`${places.pop()}${line}`);
+  }
+  return places;
 }
 
 function hasMarks(read: Readable): boolean {
