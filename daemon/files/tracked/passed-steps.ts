@@ -45,7 +45,9 @@ export async function readPassedSteps(
   const text = isPut ? put.committed : asCommitted(fileText(known), hasEndings);
   if (from === undefined || committed === undefined || text === undefined) return [];
   const before = (await textInCommit(git, file, { commit: from, path })) ?? text;
-  const shown = known.marked && shownByMarks(known.marked, text);
+  // An editor from before has what was committed here, too, which a rebase puts on others' commits.
+  const had = `${text}\n${fileText(known)}`;
+  const shown = known.marked && shownByMarks(known.marked, had);
   const asked = { from, to, branch, text, before, committed, shown };
   const steps = await readFileSteps(git, file, asked);
   const onward = steps.map(async (step): Promise<PassedStep> => {
