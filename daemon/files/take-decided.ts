@@ -5,6 +5,7 @@ import {
 import type { OpenDocument } from "../../shared/replica/store/open-document.ts";
 import type { WriteContext } from "../../shared/replica/store/write-context.ts";
 import type { DaemonTables } from "../home/tables.ts";
+import type { Arrival } from "./arrivals/arrivals.ts";
 import { ABSENT, type FileState } from "./lines/file-state.ts";
 import { settleNobodys } from "./lines/nobodys-lines.ts";
 import type { HoldingConflicts } from "./saves/aside-conflicts.ts";
@@ -86,7 +87,12 @@ async function takeFrom(
     case "edit":
       return await takeAsEdit(context, open, decided);
     case "version":
-      return await takeGitVersion(context, open, { sight, file, known: decided.known });
+      return await takeGitVersion(context, open, {
+        sight,
+        file,
+        known: decided.known,
+        unseen: await unseenBy(context, decided),
+      });
     case "meet":
       return await meetFile(context, open, file);
     case "renew":
@@ -101,11 +107,11 @@ async function takeFrom(
 async function takeAsEdit(
   context: Context,
   open: OpenDocument,
-  { sight, file, known, holding, options }: DecidedSight,
+  decided: DecidedSight,
 ): Promise<TakenSave> {
-  const { clock, came, link, goneMs } = options;
-  const over = { sight, savedAt: file.savedAt, came, clock };
-  const unseen = await listUnseenBy(context.db, link.dir, over);
+  const { sight, file, known, holding, options } = decided;
+  const { clock, link, goneMs } = options;
+  const unseen = await unseenBy(context, decided);
   const { base, undone, settled } = await baseOfEdit(context, open, {
     sight,
     known: withoutCleared(open, known ?? ABSENT, file),
@@ -128,6 +134,14 @@ async function takeAsEdit(
   });
   forgetSettled(open, settled, isSeen);
   return taken;
+}
+
+/** What whoever saved a text may not have seen. */
+async function unseenBy(
+  { db }: Context,
+  { sight, file, options: { clock, came, link } }: DecidedSight,
+): Promise<Arrival[]> {
+  return await listUnseenBy(db, link.dir, { sight, savedAt: file.savedAt, came, clock });
 }
 
 /** Nobody disagrees about lines that somebody cleared so that an import takes their place. */

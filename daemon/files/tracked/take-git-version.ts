@@ -15,6 +15,7 @@ import { narrowTables } from "../../../shared/sqlite/narrow-tables.ts";
 import { isKnownCommit } from "../../git/known-commits.ts";
 import { removedSince } from "../../home/outgoing.ts";
 import type { DaemonTables } from "../../home/tables.ts";
+import type { Arrival } from "../arrivals/arrivals.ts";
 import { authors } from "../arrivals/bringers.ts";
 import { type FileState, fileText } from "../lines/file-state.ts";
 import { indicesFrom, linesThatStay } from "../lines/line-runs.ts";
@@ -26,7 +27,7 @@ import { type Aside, findAside, type OthersChanges } from "../saves/aside-base.t
 import { cameBack, carriedBack, differences } from "../saves/come-back.ts";
 import { meetFile } from "../saves/meet-file.ts";
 import { ownSpans } from "../saves/own-spans.ts";
-import { record, type TakenSave } from "../saves/take-edit.ts";
+import { record, type TakenSave, takeEdit, unconflicted } from "../saves/take-edit.ts";
 import { type FileContent, knownBase, takeSave } from "../state/file-edit.ts";
 import type { Sight } from "../state/follow-facts.ts";
 import { pulledBase } from "./pulled-base.ts";
@@ -187,7 +188,8 @@ async function othersIn(
 
 /**
  * Takes a file from another history than the one that was read last. What was committed where that
- * history began is a version by others; only the changes since then are an edit.
+ * history began is a version by others; only the changes since then are an edit. `unseen`: what
+ * whoever saved them may not have seen.
  */
 export async function takeGitVersion(
   context: Context,
@@ -196,7 +198,13 @@ export async function takeGitVersion(
     sight,
     file,
     known,
-  }: { readonly sight: Sight; readonly file: FileContent; readonly known: FileState | undefined },
+    unseen,
+  }: {
+    readonly sight: Sight;
+    readonly file: FileContent;
+    readonly known: FileState | undefined;
+    readonly unseen: readonly Arrival[];
+  },
 ): Promise<TakenSave> {
   const { committed, past } = sight;
   if (committed === undefined) return await meetFile(context, open, file);
@@ -218,7 +226,11 @@ export async function takeGitVersion(
     open.document.alignText(splitForm(String(text), form).lines),
   );
   const base = pulledBase({ from: [version, ...beside], alsoSeen: seen, lines });
-  const state = await takeSave(context, open, { base: { hash: "", base, form }, file });
+  const from: FileState = { hash: "", base, form };
+  const taken =
+    unseen.length === 0 || file.content === committed
+      ? unconflicted(await takeSave(context, open, { base: from, file }))
+      : await takeEdit(context, open, { known: from, file, unseen });
   const kind = isOther ? "renewed" : past?.relation === "back" ? "set-aside" : undefined;
   const lacking =
     kind && known ? keptOf(context, open, { known, version: committed, file, kind }) : [];
@@ -226,7 +238,7 @@ export async function takeGitVersion(
   const conflicts = [...missing, ...lacking, ...keptOut(open, file, back), ...undone];
   const told = await record(context, open, { conflicts });
   const setAside = conflicts.filter((each) => each.kind === "set-aside");
-  return { state, conflicts: told, moved: [], aside: setAside };
+  return { ...taken, conflicts: [...taken.conflicts, ...told], aside: setAside };
 }
 
 /** The texts of lines whose deletion git keeps elsewhere. */

@@ -40,4 +40,16 @@ export const MARKS: readonly Mistake[] = [
     '[...before, ...shown.theirs].join("\\n")',
     'before.join("\\n")',
   ),
+  mistakesIn("daemon/files/take-decided.ts", "long/pulled-over.test.ts")(
+    "who saves over a version that others know has read what came just now",
+    "after checkout and pull a save without a line that memsync had written before at once may not have seen it",
+    "unseen: await unseenBy(context, decided),",
+    "unseen: [],",
+  ),
+  marked(
+    "what is typed beside git's marks counts as shown by git",
+    "what is typed beside git's marks while they stand is nothing that git has shown",
+    "if (last && isShownIn(last, read.content)) return last;",
+    "if (last?.marked === read.content) return last;",
+  ),
 ];

@@ -1,0 +1,102 @@
+import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
+import { exchange } from "../support/exchange-machines.ts";
+import { FILE, FollowedClones, LONG_MS } from "../support/followed-clones.ts";
+import type { FollowedMachine } from "../support/followed-machines.ts";
+
+// Generous, for machines that do other things besides.
+setDefaultTimeout(60_000);
+
+const START = "# Guide\n\n- one\n- two\n- three\n\n## End\n\n- last\n";
+const OTHERS = START.replace("- two\n", "- two\n- of a\n");
+const STALE = START.replace("- last\n", "- last\n- of b\n");
+
+let lab: FollowedClones;
+let a: FollowedMachine;
+let b: FollowedMachine;
+
+beforeEach(async () => {
+  lab = new FollowedClones();
+  ({ a, b } = await lab.pair({ [FILE]: START }));
+});
+
+afterEach(() => lab.end());
+
+async function git(...args: string[]): Promise<void> {
+  await lab.run(b, ...args);
+}
+
+/** What the document has, and how many conflicts each machine lists. */
+async function both(): Promise<{ text: string; listed: number }> {
+  for (const each of [a, b]) await each.settle();
+  await exchange([a, b]);
+  for (const each of [a, b]) await each.settle();
+  expect(await b.doc()).toBe(await a.doc());
+  expect(await b.listed()).toEqual(await a.listed());
+  return { text: await a.doc(), listed: (await a.listed()).length };
+}
+
+/** How somebody gets a commit whose line memsync has written into the file already. */
+const WAYS: Readonly<Record<string, () => Promise<void>>> = {
+  "checkout and pull": async () => {
+    await git("checkout", "-q", "--", FILE);
+    await git("pull", "-q", "--no-rebase");
+  },
+  "commit and pull": async () => {
+    await git("commit", "-qam", "x");
+    await git("pull", "-q", "--no-rebase", "--no-edit");
+  },
+  "pull with a stash": () => git("pull", "-q", "--rebase", "--autostash"),
+  "fetch and reset": async () => {
+    await git("fetch", "-q");
+    await git("reset", "-q", "--hard", "origin/main");
+  },
+};
+
+for (const [how, pull] of Object.entries(WAYS)) {
+  for (const isLong of [false, true]) {
+    const when = isLong ? "a minute later means that" : "at once may not have seen it";
+    test(`after ${how} a save without a line that memsync had written before ${when}`, async () => {
+      for (const each of [a, b]) await each.follow({ write: true });
+      for (const each of [a, b]) await each.pass(LONG_MS);
+      await lab.commit(a, OTHERS);
+      await lab.run(a, "push", "-q");
+      await both();
+      expect(b.file()).toBe(OTHERS);
+      await pull();
+      if (isLong) {
+        await both();
+        for (const each of [a, b]) await each.pass(LONG_MS);
+      }
+      b.put(STALE);
+      const { text, listed } = await both();
+      expect(text).toContain("- of b\n");
+      expect({ has: text.includes("- of a\n"), listed }).toEqual({
+        has: !isLong,
+        listed: isLong ? 0 : 1,
+      });
+    });
+  }
+}
+
+const PLACE = /<{7} .*\n([\s\S]*?)={7}\n([\s\S]*?)>{7} .*\n/;
+
+for (const [whose, kept] of [
+  ["one's own side", "$1"],
+  ["the other side", "$2"],
+] as const) {
+  test(`a line that is typed beside git's marks arrives where ${whose} is kept`, async () => {
+    await lab.commit(a, START.replace("two", "two of a"));
+    await lab.run(a, "push", "-q");
+    // b knows of that commit, and its file has none of it.
+    await both();
+    await lab.commit(b, START.replace("two", "two of b"));
+    await both();
+    await lab.git.runToFailure(b.dir, "pull", "-q", "--no-rebase");
+    await b.settle();
+    await b.save(`${b.file()}- typed\n`);
+    await b.save(b.file().replace(PLACE, kept));
+    await git("add", FILE);
+    await git("commit", "-q", "--no-edit");
+    expect((await both()).text).toContain("- typed\n");
+  });
+}
