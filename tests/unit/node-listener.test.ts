@@ -10,6 +10,7 @@ const LISTENER = join(import.meta.dir, "../../server/listen/listen-node.ts");
 const PROGRAM = `
 import { listenNode } from "./listen-node.js";
 const world = {
+  monotonic: () => performance.now(),
   setTimer(ms, callback) {
     const timer = setTimeout(callback, ms);
     return { cancel: () => clearTimeout(timer) };
