@@ -33,7 +33,7 @@ function knownWith(marked: MarkedText | undefined): FollowedState {
 function gitWith(base: string | undefined): Git {
   return async () =>
     base === undefined
-      ? { kind: "refused", exitCode: 128, message: "fatal: path is not in the index" }
+      ? { kind: "refused", exitCode: 128, code: "other", message: "fatal: not in the index" }
       : { kind: "done", stdout: Buffer.from(base) };
 }
 
