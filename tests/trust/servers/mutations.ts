@@ -124,8 +124,8 @@ export const MUTATIONS: readonly ServersMutation[] = [
   ]),
   mutation("what a failed try has edited stays in memory", 2, [
     REPLICA,
-    "context.discard();\n      // What has written nothing",
-    "// What has written nothing",
+    "context.discard();\n      // A write that has written nothing",
+    "// A write that has written nothing",
   ]),
   mutation("an Idempotency-Key is looked up by nobody", 1, [
     "server/services/once.ts",
