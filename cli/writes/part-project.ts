@@ -5,7 +5,7 @@ import type { DaemonTables } from "../../daemon/home/tables.ts";
 import { type LocalMemory, readLocalMemories } from "../../daemon/reading/local-memories.ts";
 import { readReturns } from "../../daemon/status/joined-projects.ts";
 import type { ProjectId } from "../../shared/ids.ts";
-import { hadBy } from "../../shared/replica/document/project-join.ts";
+import { isBrought } from "../../shared/replica/document/project-join.ts";
 import { realWorld } from "../../shared/world-real.ts";
 import type { Environment } from "../place/environment.ts";
 import { writeToInbox } from "./inbox-write.ts";
@@ -22,24 +22,23 @@ export interface BroughtMemories {
 }
 
 /**
- * The memories of a project that folders brought and left there. Each is as it was brought, was
- * written before, and is in the folder's own project, too: what anybody has changed since on either
- * side is none of them, and neither is what has two versions.
+ * The memories of a project that folders brought and left there: the very entries that were written
+ * as the folder came, which are in the folder's own project, too. What anybody has changed since on
+ * either side is none of them, and neither is what has two versions.
  */
 export async function findBrought(db: Db, project: ProjectId): Promise<BroughtMemories[]> {
   const memories = await readIn(db, project);
   const found: BroughtMemories[] = [];
-  for (const { to: from, before, joinedAt: at } of await readReturns(db, project)) {
-    const had = hadBy(before);
-    if (!had || at === undefined) continue;
+  for (const { to: from, brought, joinedAt: at } of await readReturns(db, project)) {
+    if (!brought || at === undefined) continue;
     const own = new Map((await readIn(db, from)).map((each) => [each.key, each]));
-    const brought = memories.filter((memory) => {
+    const left = memories.filter((memory) => {
       const [id, ...others] = memory.seen;
       const there = own.get(memory.key);
-      if (!id || others.length > 0 || had(id) || isUnsettled(memory)) return false;
-      return Date.parse(memory.updated_at) < at && there !== undefined && isSame(memory, there);
+      if (!id || others.length > 0 || isUnsettled(memory)) return false;
+      return isBrought(id, brought) && there !== undefined && isSame(memory, there);
     });
-    if (brought.length > 0) found.push({ from, at, memories: brought });
+    if (left.length > 0) found.push({ from, at, memories: left });
   }
   return found;
 }

@@ -12,6 +12,7 @@ import {
   type ProjectJoin,
   recordJoin,
   vectorOf,
+  writtenBy,
 } from "../../shared/replica/document/project-join.ts";
 import { listRevisions, type Revision } from "../../shared/replica/history/revisions.ts";
 import type { OpenDocument } from "../../shared/replica/store/open-document.ts";
@@ -68,7 +69,7 @@ export async function moveToProject(
   });
   const told = from && findReturn(from.document, { of: derivedId, to: link.projectId });
   const returned = back.find((each) => !each.isReturn) ?? told;
-  const isLeft = hadBy(returned?.before);
+  const isLeft = returned && leftBy(returned);
   if (!isLeft) await copyHeld(context.db, to, { account, document: former.projectId });
   if (!from) return undefined;
   endJoins(to.document, back);
@@ -76,14 +77,41 @@ export async function moveToProject(
   const of = derivedId ?? (isReturn ? link.projectId : former.projectId);
   const isThere = !deletionOf(from.document);
   const join = { of, to: link.projectId, name: link.name, at: context.now, ...from.author };
+  const before = vectorOf(to.document);
+  const missing = await entriesMissing(context, { source: from, target: to, isLeft });
+  await copyHistory(context, { source: from, target: to });
+  const brought = await writtenBy(to.document, () => bringAll(context, to, missing));
   const past = isReturn
-    ? { isReturn, before: returned.before, joinedAt: returned.joinedAt ?? returned.at }
-    : { before: vectorOf(to.document) };
+    ? { ...pastOf(returned), isReturn, joinedAt: joinedAtOf(returned) }
+    : { before, brought };
   if (isThere) recordJoin(from.document, { ...join, ...past });
   // A row of its own: whatever is written there next stays on this machine.
   await context.flush(from);
-  const missing = await entriesMissing(context, { source: from, target: to, isLeft });
-  await copyHistory(context, { source: from, target: to });
+  if (!isThere) return undefined;
+  // Where it is not known what the other project had before, all of it has come.
+  return isLeft ? "return" : "join";
+}
+
+const pastOf = ({ before, brought }: ProjectJoin) => ({ before, brought });
+
+const joinedAtOf = ({ joinedAt, at }: ProjectJoin) => joinedAt ?? at;
+
+/**
+ * Tells what the other project had, or got by others, before the folder came. This machine may have
+ * heard of it only afterwards, and what it had heard of then may be of a fast clock: either counts.
+ * Undefined where the join is of a program that did not say what was there.
+ */
+function leftBy(join: ProjectJoin): ((entry: Entry) => boolean) | undefined {
+  const had = hadBy(join.before);
+  return had && ((entry) => had(entry.id) || entry.updated_at < joinedAtOf(join));
+}
+
+/** Writes what is missing there, but for what is held. */
+async function bringAll(
+  context: WriteContext<DaemonTables>,
+  to: OpenDocument,
+  missing: readonly Missing[],
+): Promise<void> {
   const held: HeldEntry[] = [];
   for (const each of missing) {
     const why = await whyEntryHeld(context.db, to, each);
@@ -92,9 +120,6 @@ export async function moveToProject(
   }
   // The latest first: it is the one that is shown.
   for (const each of held.reverse()) await hold(context.db, to, each);
-  if (!isThere) return undefined;
-  // Where it is not known what the other project had before, all of it has come.
-  return isLeft ? "return" : "join";
 }
 
 /** Another machine's folder has gone back to its project, which those that followed are told. */
@@ -177,7 +202,7 @@ async function entriesMissing(
   }: {
     readonly source: OpenDocument;
     readonly target: OpenDocument;
-    readonly isLeft: ((id: EntryId) => boolean) | undefined;
+    readonly isLeft: ((entry: Entry) => boolean) | undefined;
   },
 ) {
   const missing: Missing[] = [];
@@ -189,7 +214,7 @@ async function entriesMissing(
     // Of equally late entries the one written last wins. Here that is the first of the list.
     for (const entry of [...source.document.memories.get(key)].reverse()) {
       const { value, updated_at: now } = entry;
-      if (isLeft?.(entry.id)) continue;
+      if (isLeft?.(entry)) continue;
       if (isAmong(there, entry) || standing.includes(value)) continue;
       missing.push({ key, value, now, past });
     }

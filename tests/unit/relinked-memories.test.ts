@@ -13,6 +13,7 @@ import { drainInbox } from "../../daemon/inbox/drain-inbox.ts";
 import { moveToProject } from "../../daemon/links/relink.ts";
 import type { ProjectId } from "../../shared/ids.ts";
 import { projectDocument } from "../../shared/replica/document/address.ts";
+import { isBrought, joinsIn } from "../../shared/replica/document/project-join.ts";
 import type { OpenDocument } from "../../shared/replica/store/open-document.ts";
 import type { ReplicaStore } from "../../shared/replica/store/store.ts";
 import { realWorld } from "../../shared/world-real.ts";
@@ -31,8 +32,11 @@ afterAll(async () => {
 });
 
 /** A home with two projects. */
+/** A folder goes at the time at which others write. */
+const WORLD = { ...realWorld, now: () => NOW };
+
 async function openBoth() {
-  const store = await openTestReplica(join(folder, `${stores.length}.db`), realWorld);
+  const store = await openTestReplica(join(folder, `${stores.length}.db`), WORLD);
   stores.push(store);
   const edit = (project: ProjectId, make: (open: OpenDocument) => unknown) =>
     store.write(async (context) => {
@@ -132,6 +136,35 @@ test("a folder that goes back leaves behind what the other project had before it
   await write(desk, Q, "later");
   await desk.relink(Q, P);
   expect(await keysIn(desk, P)).toEqual(["later", "of p", "since"]);
+});
+
+test("what a folder's machine hears of only after it came was there before all the same", async () => {
+  const [lap, desk] = [await openBoth(), await openBoth()];
+  const keysIn = (home: typeof lap, of: ProjectId) =>
+    home.store.write(async (context) => {
+      const { document } = await context.open(projectDocument(LOCAL_ACCOUNT, of));
+      return [...document.memories.keys()].sort();
+    });
+  const write = (home: typeof lap, of: ProjectId, key: string, now: number) =>
+    home.edit(of, ({ document }) => document.setEntry("memories", key, { value: "1", now }));
+  await write(desk, Q, "theirs", NOW - 1);
+  await write(lap, P, "mine", NOW - 1);
+  await lap.relink(P, Q);
+  await lap.take(desk, Q);
+  await write(lap, Q, "since", NOW + 1);
+  await lap.relink(Q, P);
+  expect(await keysIn(lap, P)).toEqual(["mine", "since"]);
+  expect(await keysIn(lap, Q)).toEqual(["mine", "since", "theirs"]);
+  const [told] = await lap.store.write(async (context) => {
+    const { document } = await context.open(projectDocument(LOCAL_ACCOUNT, Q));
+    const joins = joinsIn(document).filter(({ isReturn }) => isReturn);
+    return joins.map(({ brought }) => {
+      const isOne = (key: string) =>
+        document.memories.get(key).some(({ id }) => isBrought(id, brought));
+      return [...document.memories.keys()].filter(isOne);
+    });
+  });
+  expect(told).toEqual(["mine"]);
 });
 
 test("a memory under a name that was deleted in the other project is asked about", async () => {

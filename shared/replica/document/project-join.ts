@@ -27,8 +27,35 @@ export interface ProjectJoin extends Author {
    * where that is not known. A folder that goes back leaves it behind.
    */
   readonly before?: string | undefined;
+  /** The entries that the folder brought into that project; undefined where none or not known. */
+  readonly brought?: BroughtEntries | undefined;
   /** Of a return: when the folder had come. In milliseconds since the Unix epoch. */
   readonly joinedAt?: number | undefined;
+}
+
+/** Entries that one client wrote one after another: from this clock on, and before that one. */
+export interface BroughtEntries {
+  readonly client: number;
+  readonly from: number;
+  readonly to: number;
+}
+
+/** Runs `write`; resolves to which entries of a document that has written, for `brought`. */
+export async function writtenBy(
+  { ydoc }: ReplicaDocument,
+  write: () => Promise<void>,
+): Promise<BroughtEntries | undefined> {
+  const client = ydoc.clientID;
+  const from = Y.getState(ydoc.store, client);
+  await write();
+  const to = Y.getState(ydoc.store, client);
+  return to > from && ydoc.clientID === client ? { client, from, to } : undefined;
+}
+
+/** Whether an entry is one of those; of none, no entry is. */
+export function isBrought(id: EntryId, brought: BroughtEntries | undefined): boolean {
+  if (brought === undefined || id.client !== brought.client) return false;
+  return id.clock >= brought.from && id.clock < brought.to;
 }
 
 /** A state vector of more characters than this is not kept. */
@@ -54,7 +81,7 @@ export function hadBy(vector: string | undefined): ((id: EntryId) => boolean) | 
 
 /** Says in the document of the project that was left where its folder is. Once is enough. */
 export function recordJoin(document: ReplicaDocument, join: ProjectJoin): void {
-  const { of, to, name, at, machine, home, isReturn, before, joinedAt } = join;
+  const { of, to, name, at, machine, home, isReturn, before, brought, joinedAt } = join;
   const key = keyOf(of, to);
   if (document.metadata.get(key).length > 0) return;
   const value = {
@@ -64,6 +91,7 @@ export function recordJoin(document: ReplicaDocument, join: ProjectJoin): void {
     ...(home !== undefined && { home }),
     ...(isReturn && { is_return: true }),
     ...(before !== undefined && { before }),
+    ...(brought !== undefined && { brought: { ...brought } }),
     ...(joinedAt !== undefined && { joined_at: joinedAt }),
   };
   document.setEntry("metadata", key, { value, now: at });
@@ -95,6 +123,7 @@ export function parseJoin(key: string, value: JsonValue): ProjectJoin | undefine
   const [of, to, ...rest] = key.slice(JOINED_PREFIX.length).split("/").map(parseProjectId);
   if (!of || !to || rest.length > 0 || !isObject(value)) return undefined;
   const { at, name, machine, home, is_return: isReturn, before, joined_at: joinedAt } = value;
+  const { brought } = value;
   return {
     of,
     to,
@@ -104,6 +133,15 @@ export function parseJoin(key: string, value: JsonValue): ProjectJoin | undefine
     home: parseHomeId(home),
     isReturn: isReturn === true,
     before: typeof before === "string" ? before : undefined,
+    brought: parseBrought(brought),
     joinedAt: typeof joinedAt === "number" ? joinedAt : undefined,
   };
+}
+
+function parseBrought(value: JsonValue | undefined): BroughtEntries | undefined {
+  if (!isObject(value)) return undefined;
+  const { client, from, to } = value;
+  if (typeof client !== "number" || typeof from !== "number" || typeof to !== "number")
+    return undefined;
+  return { client, from, to };
 }
