@@ -1,5 +1,8 @@
 import type { Command } from "commander";
+import { listLinks } from "../../daemon/home/links.ts";
 import { findProjectName } from "../../daemon/home/project-name.ts";
+import type { LocalMemory } from "../../daemon/reading/local-memories.ts";
+import { AppError } from "../../shared/errors.ts";
 import type { ProjectId } from "../../shared/ids.ts";
 import { timestampOf } from "../../shared/timestamps.ts";
 import { realWorld } from "../../shared/world-real.ts";
@@ -16,6 +19,8 @@ the memories that it brought there, and after a yes deletes these in that projec
 machine. Only those are listed that were written before the folder came, that nobody has changed
 since, and that the folder's own project has, too. They stay there, and \`memsync restore\` gets
 one back.
+
+The project must be linked to a folder here: nothing is sent of one that is not.
 
 Lines of the project's text stay. \`memsync doc history\` has the text of before the folder came,
 and \`memsync doc restore REV\` gets it back.
@@ -46,6 +51,7 @@ async function part(env: Environment, named: string, { yes, json }: Options): Pr
   const memories = brought.flatMap((each) => each.memories);
   const name = await nameOf(env, id);
   if (memories.length > 0) {
+    await refuseUnlinked(env, { id, name, memories });
     const from = await Promise.all(brought.map((each) => broughtShown(env, each)));
     await agreeTo(
       `Delete ${count(memories.length, "memory", "memories")} of ${name} (${id}) everywhere? ` +
@@ -65,6 +71,22 @@ async function part(env: Environment, named: string, { yes, json }: Options): Pr
   saySentence(`deleted ${count(deleted.length, "memory", "memories")} of ${name}; its text stays`);
   for (const key of deleted) say(`  ${key}`);
   sayAside(`\`memsync history KEY --project ${id}\` has each still`);
+}
+
+/** Deletions in a project that no folder is linked to would stay on this machine. */
+async function refuseUnlinked(
+  env: Environment,
+  { id, name, memories }: { id: ProjectId; name: string; memories: readonly LocalMemory[] },
+): Promise<void> {
+  const links = await withLocal(env, async (db) => (db ? await listLinks(db) : []));
+  if (links.some(({ projectId }) => projectId === id)) return;
+  const keys = memories.map(({ key }) => key).join(", ");
+  throw new AppError(
+    "invalid_request",
+    `no folder here is linked to ${name} (${id}), so nothing of it would be sent: ` +
+      `\`memsync link DIR --id ${id}\` links a folder of it, then part it. ` +
+      `Or delete by \`memsync rm KEY\` where one is linked: ${keys}`,
+  );
 }
 
 async function nameOf(env: Environment, id: ProjectId): Promise<string> {

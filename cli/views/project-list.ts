@@ -140,7 +140,8 @@ export function hasEnded({
 /** Where an unlinked project is. If it was deleted, only what was written since is here. */
 function unlinkedPlace(project: Listed["unlinked"][number]): string {
   const [joined] = project.joined;
-  if (!project.deleted && joined) return `joined to ${joined.name ?? joined.id}`;
+  if (!project.deleted && joined && !joined.is_return)
+    return `joined to ${joined.name ?? joined.id}`;
   if (!project.deleted) return NO_FOLDER;
   if (!hasEnded(project)) return "deleted, which waits for its service";
   return `deleted, ${count(project.memories, "memory", "memories")} written since`;

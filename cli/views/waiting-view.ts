@@ -1,3 +1,4 @@
+import type { JoinedStatus } from "../../daemon/home/joined-status.ts";
 import { count } from "../screen/output.ts";
 import { toned } from "../screen/tones.ts";
 import { hasEnded, unlinkedCount } from "./project-list.ts";
@@ -11,7 +12,7 @@ interface Unlinked {
   readonly waiting: number;
   readonly sending: number;
   readonly deleted: object | null;
-  readonly joined: readonly object[];
+  readonly joined: readonly JoinedStatus[];
   readonly refused: string | null;
 }
 
@@ -33,13 +34,18 @@ function waitingLines(project: Unlinked, withRemote: boolean): string[] {
   const changes = count(waiting - sending, "change", "changes");
   const here = `${toned("pending", `${changes} on this machine only`)}, ${until}`;
   const why = refused === null ? waitingShown(sending) : refusedShown(refused);
-  const state = deleted ? "deleted" : joined.length > 0 ? "joined to another project" : undefined;
+  const state = deleted ? "deleted" : joinedShown(joined[0]);
   const told = [
     ...(sending > 0 && state ? [`${state}, ${why}`] : []),
     ...(waiting > sending ? [`${saved}, ${state ?? "linked to no folder"}: ${here}`] : []),
   ];
   const title = `unlinked  ${name === null ? "" : `${name}   `}${id}${at}`;
   return [title, ...told.map((line) => `          ${line}`)];
+}
+
+function joinedShown(joined: JoinedStatus | undefined): string | undefined {
+  if (!joined) return undefined;
+  return joined.is_return ? "left by a folder that went back" : "joined to another project";
 }
 
 /** How many changes wait for the service. */

@@ -70,7 +70,8 @@ export async function moveToProject(
   const told = from && findReturn(from.document, { of: derivedId, to: link.projectId });
   const returned = back.find((each) => !each.isReturn) ?? told;
   const isLeft = returned && leftBy(returned);
-  if (!isLeft) await copyHeld(context.db, to, { account, document: former.projectId });
+  const heldSince = isLeft && returned ? joinedAtOf(returned) : 0;
+  await copyHeld(context.db, to, { account, document: former.projectId, since: heldSince });
   if (!from) return undefined;
   endJoins(to.document, back);
   const isReturn = returned !== undefined;
@@ -224,15 +225,17 @@ async function entriesMissing(
 
 /**
  * What is held of the former project's memories is held of the other one's, unless something is
- * held there already. What may be private there is not tried again at its service.
+ * held there already. What may be private there is not tried again at its service. What was held
+ * before `since` stays.
  */
 async function copyHeld(
   db: Kysely<DaemonTables>,
   to: OpenDocument,
-  from: HeldDocument,
+  { since, ...from }: HeldDocument & { readonly since: number },
 ): Promise<void> {
   for (const item of await listHeld(db, from)) {
-    const { key, value } = item;
+    const { key, value, writtenAt } = item;
+    if (writtenAt < since) continue;
     const place = { ...item, ...placeOf(to) };
     if (item.kind !== "memory" || (await findHeld(db, place))) continue;
     const entries = to.document.memories.get(key).map((each) => String(each.value));

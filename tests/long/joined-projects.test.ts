@@ -225,6 +225,13 @@ scenario(
       1,
       expect.stringMatching(/Delete 1 memory of y .* everywhere\? .*: of-x\. Say so by --yes/),
     ]);
+    await lap.machine.memsync("unlink", folders.y);
+    const unsent = await lap.machine.run([...command.split(" "), "--yes"]);
+    expect([unsent.status, inOneLine(unsent.stderr)]).toEqual([
+      1,
+      expect.stringContaining("nothing of it would be sent"),
+    ]);
+    await lap.machine.memsync("link", folders.y, "--id", ids.y);
     const done = await lap.machine.memsync(...command.split(" "), "--yes");
     expect(done).toContain("deleted 1 memory of y");
     expect(await keysIn(folders.y)).toEqual(["changed", "of-y", "since"]);
