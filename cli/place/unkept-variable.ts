@@ -96,7 +96,7 @@ async function findOther(
       user === null
         ? "unset it, if it is not a new one"
         : `what is here is ${user}'s, so unset it, or, for another user, set MEMSYNC_HOME to ` +
-          `another folder; if it is a new one of ${user}'s, \`memsync start\` tells this home so`,
+          `another folder; if it is a new one of ${user}'s, \`memsync restart\` tells this home so`,
     account,
     isOfOthers: user !== null,
   };
