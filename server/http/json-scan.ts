@@ -60,7 +60,7 @@ export class JsonScan {
   #at = 0;
   /** Where the string began that is being passed. */
   #string: number | undefined;
-  /** Whether it is known to hold a backslash before a quote. */
+  /** Whether the byte that comes next in it is escaped. */
   #isEscaped = false;
   /** What is scanned in this turn, from the text's beginning. */
   #turn: Uint8Array = new Uint8Array();
@@ -109,7 +109,7 @@ export class JsonScan {
     const end = Math.min(this.#at + length, this.#bytes.length);
     this.#turn = this.#bytes.subarray(0, end);
     while (this.#at < end && this.#depth <= DEPTH_MAX) {
-      if (this.#string !== undefined) this.#goOnInString(this.#string, end);
+      if (this.#string !== undefined) this.#goOnInString(end);
       else this.#pass(this.#bytes[this.#at]);
       this.#at++;
     }
@@ -124,32 +124,27 @@ export class JsonScan {
     else if (byte === COLON) this.#dropName();
   }
 
-  /** Most strings end at the next quote. */
-  #goOnInString(start: number, end: number): void {
-    if (this.#isEscaped) {
-      this.#passEscaped(end);
-      return;
-    }
-    const quote = this.#turn.indexOf(QUOTE, this.#at);
-    this.#isEscaped = quote !== -1 && this.#bytes[quote - 1] === BACKSLASH;
+  /** A string ends at the next quote that no backslash escapes. */
+  #goOnInString(end: number): void {
+    const from = this.#at;
+    const quote = this.#turn.indexOf(QUOTE, from);
+    const stop = quote === -1 ? end : quote;
+    this.#isEscaped = this.#isEscapedAt(stop, from);
     // What comes next is passed by whoever called this.
-    if (this.#isEscaped) this.#at = start;
-    else if (quote === -1) this.#at = end - 1;
-    else this.#endString(quote);
+    if (quote === -1) this.#at = end - 1;
+    else if (!this.#isEscaped) this.#endString(quote);
+    else {
+      this.#at = quote;
+      this.#isEscaped = false;
+    }
   }
 
-  /** The others are looked at byte by byte: they may be nothing but backslashes. */
-  #passEscaped(end: number): void {
-    for (; this.#at < end; this.#at++) {
-      const byte = this.#bytes[this.#at];
-      if (byte === QUOTE) {
-        this.#endString(this.#at);
-        return;
-      }
-      if (byte === BACKSLASH) this.#at++;
-    }
-    // Steps back, because `advance` goes on by one byte itself.
-    this.#at--;
+  /** Looks back no further than `from`: there may be nothing but backslashes before that. */
+  #isEscapedAt(at: number, from: number): boolean {
+    let first = at;
+    while (first > from && this.#bytes[first - 1] === BACKSLASH) first--;
+    const isEscapedFirst = first === from && this.#isEscaped;
+    return ((at - first) % 2 === 1) !== isEscapedFirst;
   }
 
   #endString(end: number): void {
