@@ -43,7 +43,9 @@ export const ProjectPartAnswerBody = Type.Object(
     documents: Type.Optional(DocumentsAnswerBody),
     error: Type.Optional(ErrorBody.properties.error),
     later: Type.Optional(
-      Type.Boolean({ description: "not looked at, for the answer is large: send it again" }),
+      Type.Boolean({
+        description: "not looked at, for the answer or the work is large: send it again",
+      }),
     ),
   },
   { title: "ProjectPartAnswer", description: "what became of one project's part" },

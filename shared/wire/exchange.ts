@@ -24,8 +24,14 @@ export interface ExchangeRequest {
   readonly sessions?: readonly SessionUpload[];
 }
 
+/** The work that a document's update took, which is not told to the client. */
+interface Searched {
+  /** How many other insertions were passed in the search for the places of its own. */
+  readonly searched?: number;
+}
+
 /** The document was served. An empty one has epoch "" and seq 0. */
-export interface DocumentServed {
+export interface DocumentServed extends Searched {
   readonly epoch: string;
   readonly seq: number;
   /** What the client lacks. */
@@ -44,7 +50,7 @@ export interface DocumentForbidden {
 }
 
 /** The update was not admitted, and changed nothing. */
-export interface DocumentRefused {
+export interface DocumentRefused extends Searched {
   readonly refused: { readonly message: string };
 }
 

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import * as Y from "yjs";
 import { LIMITS } from "../../shared/limits.ts";
+import { insertionsAtOnePlace } from "../support/forged-update.ts";
 import { type Client, clientOf, newAccount } from "../support/service.ts";
 import {
   type Documents,
@@ -211,6 +212,26 @@ describe("a call about several projects", () => {
     },
     LARGE_MS,
   );
+
+  test("what comes after a long search for places is put off, and served by the next call", async () => {
+    const client = newAccount();
+    const ids = ["proj_search_1", "proj_search_2", "proj_search_3"];
+    const sent = (parts: readonly string[], firstClient: number) => {
+      const update = encode(insertionsAtOnePlace(2000, firstClient));
+      return batch(client, Object.fromEntries(parts.map((id) => [id, part({ update })])));
+    };
+    const before = await sent(ids, 1000);
+    expect(ids.map((id) => before[id]?.documents?.project?.seq)).toEqual([1, 1, 1]);
+    const answers = await sent(ids, 5_000_000);
+    expect(answers.proj_search_1?.documents?.project).toHaveProperty("refused");
+    expect([answers.proj_search_2, answers.proj_search_3]).toEqual([
+      { later: true },
+      { later: true },
+    ]);
+    const honest = part(written(client, "proj_search_2", "x"));
+    const next = await batch(client, { proj_search_2: honest });
+    expect(next.proj_search_2?.documents?.project).toMatchObject({ seq: 2 });
+  });
 });
 
 function positionOf(answer: WireAnswer | undefined): { epoch: string; seq: number } {

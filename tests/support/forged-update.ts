@@ -106,3 +106,15 @@ export function bare(ref: 0 | 10, clocks: number): Write {
     encoder.writeLen(clocks);
   };
 }
+
+/**
+ * An insertion at the text's beginning by each of so many clients, none of whom knows of another.
+ * Each is placed behind all those of lower clients.
+ */
+export function insertionsAtOnePlace(count: number, firstClient: number): Uint8Array {
+  const structs = [item({ ref: CONTENT.string, content: text("x\n") })];
+  const sections = Array.from({ length: count }, (_, at) => {
+    return { client: firstClient + count - 1 - at, clock: 0, structs };
+  });
+  return forge({ sections });
+}

@@ -373,6 +373,6 @@ test.each([
   let taken = 1;
   let step = steps.next();
   for (; !step.done; step = steps.next()) taken += 1;
-  expect(step.value).toEqual({ kind: "admitted", adds: "more" });
+  expect(step.value).toMatchObject({ kind: "admitted", adds: "more" });
   expect(taken).toBeGreaterThan(PIECES / 2048);
 });

@@ -2,6 +2,7 @@ import type { Static } from "@sinclair/typebox";
 import { AppError } from "../../../shared/errors.ts";
 import type { ProjectId } from "../../../shared/ids.ts";
 import { LIMITS } from "../../../shared/limits.ts";
+import { SEARCH_STEPS_MAX } from "../../../shared/replica/admission/trial.ts";
 import {
   type ArrivedBatch,
   inPart,
@@ -23,8 +24,8 @@ type PartAnswered = Static<typeof ProjectPartAnswerBody>;
 
 /**
  * Exchanges each project of a batch like a call of its own, one after another. Each has its own
- * transaction, with other work in between, and is refused on its own. Once the answer is large, the
- * remaining projects are put off.
+ * transaction, with other work in between, and is refused on its own. Once the answer is large, or
+ * as much was searched as for one document at most, the remaining projects are put off.
  */
 export async function exchangeParts(
   sync: Services["sync"],
@@ -33,8 +34,9 @@ export async function exchangeParts(
 ): Promise<Readonly<Record<string, PartAnswered>>> {
   const answers = new Map<string, PartAnswered>();
   let bytes = 0;
+  let searched = 0;
   for (const [name, part] of parts ?? []) {
-    if (bytes >= LIMITS.batchAnswerBytes) {
+    if (bytes >= LIMITS.batchAnswerBytes || searched >= SEARCH_STEPS_MAX) {
       answers.set(name, { later: true });
       continue;
     }
@@ -45,6 +47,7 @@ export async function exchangeParts(
         binaries,
       });
       bytes += bytesIn(answer);
+      searched += searchedIn(answer);
       answers.set(name, { documents: encodeDocumentAnswers(answer) });
     } catch (thrown) {
       answers.set(name, errorBody(context, thrown));
@@ -85,4 +88,13 @@ function bytesIn({ documents }: ExchangeAnswer): number {
     }
   }
   return bytes;
+}
+
+/** How many insertions were passed in searches for places. */
+function searchedIn({ documents }: ExchangeAnswer): number {
+  let searched = 0;
+  for (const document of Object.values(documents)) {
+    if ("searched" in document) searched += document.searched ?? 0;
+  }
+  return searched;
 }

@@ -16,7 +16,8 @@ import {
 } from "./decode-update.ts";
 import { foreignEntry } from "./entry-shape.ts";
 import { InsertionOrder } from "./insertion-order.ts";
-import { problemOfTrial, SEARCH_STEPS_MAX } from "./trial.ts";
+import type { Places } from "./placed-update.ts";
+import { PLAIN_STEPS_MAX, type Trial, tryUpdate } from "./trial.ts";
 import { visitInOrder } from "./visit-in-order.ts";
 
 /**
@@ -29,11 +30,23 @@ export type Addition = "nothing" | "records" | "more";
  * The outcome for an update from outside. `missing`: it depends
  * on something that the document lacks. `refused`: no replica would send it. After the last two,
  * nothing may be applied. `isOwn`: it holds under the own client id what was not written here.
+ * `steps`: how many insertions were passed in a search for places. `places`: what it has found, to
+ * be applied with.
  */
 export type Admission =
-  | { readonly kind: "admitted"; readonly adds: Addition }
+  | {
+      readonly kind: "admitted";
+      readonly adds: Addition;
+      readonly steps?: number;
+      readonly places?: Places;
+    }
   | { readonly kind: "missing" }
-  | { readonly kind: "refused"; readonly message: string; readonly isOwn?: boolean };
+  | {
+      readonly kind: "refused";
+      readonly message: string;
+      readonly steps?: number;
+      readonly isOwn?: boolean;
+    };
 
 /** Yjs draws client ids of 32 bits. */
 const CLIENT_ID_MAX = 2 ** 32 - 1;
@@ -98,7 +111,6 @@ class AdmissionLook {
   readonly #order: InsertionOrder;
   #orderIsKnown = true;
   #adds: Addition = "nothing";
-  #insertions = 0;
 
   constructor(document: ReplicaDocument, update: DecodedUpdate) {
     this.#document = document;
@@ -111,7 +123,10 @@ class AdmissionLook {
     for (const [client, structs] of clients) this.#checkClient(client, structs, ownClient);
     if (!(yield* this.#isComplete())) return { kind: "missing" };
     const integrated = (client: number) => this.#integrated(client);
-    const visit = (struct: Struct) => this.#check(struct);
+    const visit = (struct: Struct) => {
+      this.#check(struct);
+      return 1;
+    };
     if (!(yield* visitInOrder(clients, integrated, { referencesOf, visit }))) {
       return { kind: "refused", message: "its structures refer to each other in a circle" };
     }
@@ -122,9 +137,10 @@ class AdmissionLook {
         this.#checkCut(client, clock + len);
       }
     }
-    // Checks the update on a trial copy where that is needed. Uses up the decoded structures.
-    yield* this.#tryWhereNeeded();
-    return { kind: "admitted", adds: this.#adds };
+    const { problem, places, steps = 0 } = (yield* this.#tryWhereNeeded()) ?? {};
+    if (problem !== undefined) return { kind: "refused", message: problem, steps };
+    if (steps <= PLAIN_STEPS_MAX) return { kind: "admitted", adds: this.#adds, steps };
+    return { kind: "admitted", adds: this.#adds, steps, ...(places && { places }) };
   }
 
   #checkClient(client: number, structs: readonly Struct[], ownClient: number | undefined): void {
@@ -203,21 +219,17 @@ class AdmissionLook {
     const order = this.#order.visit(item, origin);
     if (order === "wrong") throw new Refusal(OUT_OF_ORDER);
     if (order === "unknown") this.#orderIsKnown = false;
-    this.#insertions += 1;
   }
 
-  *#tryWhereNeeded(): Steps<void> {
-    const { ydoc } = this.#document;
-    let structs = this.#insertions;
-    for (const structsOf of ydoc.store.clients.values()) structs += structsOf.length;
-    if (this.#orderIsKnown && this.#insertions * structs <= SEARCH_STEPS_MAX) return;
-    const snapshot = Y.encodeStateAsUpdate(ydoc);
-    yield;
-    const problem = yield* problemOfTrial(ydoc, snapshot, {
+  /** Tries the update where what may be passed in searches is more than Yjs may pass in a turn. */
+  *#tryWhereNeeded(): Steps<Trial | undefined> {
+    if (this.#orderIsKnown && this.#order.reach <= PLAIN_STEPS_MAX) return undefined;
+    return yield* tryUpdate(this.#document.text, this.#document.ydoc.store, {
       update: this.#update,
-      textRoot: TEXT_ROOT,
+      integratedOf: (client) => this.#integrated(client),
+      isInText: (struct): struct is Y.Item => this.#places.get(struct) === "text",
+      isOrdered: this.#orderIsKnown,
     });
-    if (problem !== undefined) throw new Refusal(problem);
   }
 
   /** The place of an item: the root that it names, or the place of its neighbours. */

@@ -22,11 +22,18 @@ export class InsertionOrder {
   readonly #find: (id: Y.ID) => Struct | undefined;
   readonly #bounds = new Map<Struct, Bounds>();
   #positions: Positions | undefined;
+  #length = 0;
+  #reach = 0;
 
   /** `find` returns the structure with an id, from the document or the update. */
   constructor(text: Y.Text, find: (id: Y.ID) => Struct | undefined) {
     this.#text = text;
     this.#find = find;
+  }
+
+  /** How many items Yjs may pass at most while it searches for the places of the insertions. */
+  get reach(): number {
+    return this.#reach;
   }
 
   /**
@@ -36,7 +43,11 @@ export class InsertionOrder {
   visit(item: Y.Item, origin: Y.ID | null): Order {
     const left = origin && this.#at(origin);
     const right = item.rightOrigin && this.#at(item.rightOrigin);
-    this.#bounds.set(item, { after: left?.after ?? -1, before: right?.before ?? Infinity });
+    this.#positions ??= this.#positionsOfAll();
+    const bounds = { after: left?.after ?? -1, before: right?.before ?? this.#length };
+    const between = Math.max(bounds.before - bounds.after - 1, 0);
+    this.#reach += Math.min(between, this.#positions.size) + this.#bounds.size;
+    this.#bounds.set(item, bounds);
     if (!left || !right) return "right";
     if (left.isIntegrated && right.isIntegrated)
       return left.before < right.after ? "right" : "wrong";
@@ -48,7 +59,7 @@ export class InsertionOrder {
     const struct = this.#find(id);
     const bounds = struct && this.#bounds.get(struct);
     if (bounds) return { ...bounds, id, isIntegrated: false };
-    this.#positions ??= positionsOf(this.#text);
+    this.#positions ??= this.#positionsOfAll();
     const start = this.#positions.get(struct) ?? 0;
     const position = start + id.clock - (struct?.id.clock ?? 0);
     return { after: position, before: position, id, isIntegrated: true };
@@ -63,14 +74,13 @@ export class InsertionOrder {
     const isLast = leftItem instanceof Y.Item && Y.compareIDs(leftItem.lastId, left);
     return isLast && Y.compareIDs(leftItem.rightOrigin, right);
   }
-}
 
-function positionsOf(text: Y.Text): Positions {
-  const positions = new Map<unknown, number>();
-  let position = 0;
-  for (let item = text._start; item !== null; item = item.right) {
-    positions.set(item, position);
-    position += item.length;
+  #positionsOfAll(): Positions {
+    const positions = new Map<unknown, number>();
+    for (let item = this.#text._start; item !== null; item = item.right) {
+      positions.set(item, this.#length);
+      this.#length += item.length;
+    }
+    return positions;
   }
-  return positions;
 }

@@ -16,10 +16,11 @@ export function* visitInOrder(
     visit,
   }: {
     readonly referencesOf: (struct: Struct) => readonly Y.ID[];
-    readonly visit: (struct: Struct) => void;
+    /** Returns how many items it has passed. */
+    readonly visit: (struct: Struct) => number;
   },
 ): Steps<boolean> {
-  let visited = 0;
+  let passed = 0;
   const walks = new Map<number, Walk>();
   for (const [client, structs] of clients)
     walks.set(client, { structs, next: 0, end: 0, waits: false });
@@ -37,9 +38,11 @@ export function* visitInOrder(
         // Set before the visit, which may split the structure and make it shorter.
         walk.end = struct.id.clock + struct.length;
         walk.next += 1;
-        visit(struct);
-        visited += 1;
-        if (visited % ITEMS_PER_STEP === 0) yield;
+        passed += visit(struct);
+        if (passed >= ITEMS_PER_STEP) {
+          passed = 0;
+          yield;
+        }
       } else {
         const other = walks.get(unmet.client);
         if (!other || other.waits || other.next === other.structs.length) return false;

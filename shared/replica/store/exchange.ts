@@ -76,19 +76,27 @@ export async function serveExchange<Tables extends ReplicaTables>(
   if (!open) return serveNothing(request);
   const { pause } = context;
   const { before, admission } = applied ?? (await applyRequest(open, request, pause));
-  if (admission?.kind === "refused") return { refused: { message: admission.message } };
+  const searched = searchedFor(admission);
+  if (admission?.kind === "refused")
+    return { refused: { message: admission.message }, ...searched };
   if (open.dirty && !rights.canWrite) throw mayOnlyRead();
   await pause();
   const db: Kysely<ReplicaTables> = narrowTables(context.db);
   const pulled = await pullFrom(db, open, { documentRequest: request, before });
   await context.flush(open);
-  if (pulled !== "reset" && admission?.kind !== "missing") return { ...open.head, ...pulled };
+  if (pulled !== "reset" && admission?.kind !== "missing")
+    return { ...open.head, ...pulled, ...searched };
   return {
     ...open.head,
     ...(pulled === "reset" ? { reset: true } : pulled),
     ...(admission?.kind === "missing" && { missing: true }),
     stateVector: Y.encodeStateVector(open.document.ydoc),
   };
+}
+
+function searchedFor(admission: Admission | undefined): { readonly searched?: number } {
+  const searched = admission && "steps" in admission ? (admission.steps ?? 0) : 0;
+  return searched > 0 ? { searched } : {};
 }
 
 /** The document; created for an update if it does not exist. */

@@ -7,6 +7,7 @@ import { inOneTurn, inTurns, type Steps } from "../../steps.ts";
 import { NO_PAUSE, type Pause } from "../../turns.ts";
 import type { Position } from "../../wire/position.ts";
 import { type Admission, admitInSteps } from "../admission/admit.ts";
+import { applyPlaced } from "../admission/placed-update.ts";
 import { findEnded } from "../conflicts/ended-conflicts.ts";
 import { findLargeDeletion } from "../conflicts/large-deletion.ts";
 import {
@@ -311,7 +312,10 @@ export class OpenDocument {
 
   #apply(update: Uint8Array, admission: Admission): Admission {
     if (admission.kind !== "admitted") return admission;
-    Y.applyUpdate(this.document.ydoc, update, "remote");
+    const { ydoc } = this.document;
+    const { places } = admission;
+    if (places) applyPlaced(ydoc, update, { places, origin: "remote" });
+    else Y.applyUpdate(ydoc, update, "remote");
     assert(!this.document.hasPending(), "an admitted update needs nothing more");
     return admission;
   }
