@@ -57,6 +57,19 @@ export async function isAncestor(
   return (await gitOutput(git, tree.root, { args: asked, absent: [1, FATAL] })) !== undefined;
 }
 
+/** The last commits of both histories; none where they have none, as in a shallow clone. */
+export async function mergeBasesOf(
+  git: Git,
+  { tree }: PlacedFile,
+  { one, other }: { readonly one: string; readonly other: string },
+): Promise<string[]> {
+  const asked = ["merge-base", "--all", one, other];
+  const printed = await gitOutput(git, tree.root, { args: asked, absent: [1, FATAL] });
+  return String(printed ?? "")
+    .split("\n")
+    .filter((line) => line !== "");
+}
+
 /**
  * A file's bytes in a commit, with the repository's line endings; undefined where it is not there.
  */

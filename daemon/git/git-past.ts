@@ -1,5 +1,5 @@
 import { readMadeHere, readPassage } from "./branch-log.ts";
-import { bytesAt, changesOf, hasCommit, isAncestor } from "./file-commits.ts";
+import { bytesAt, changesOf, hasCommit, isAncestor, mergeBasesOf } from "./file-commits.ts";
 import type { Git } from "./run-git.ts";
 import type { PlacedFile } from "./working-tree.ts";
 
@@ -17,6 +17,8 @@ export interface FilePast {
   readonly changes: readonly string[];
   /** The file's bytes in the newest of these commits that other machines have read. */
   readonly told: readonly Buffer[];
+  /** The file's bytes where the history that was read and those commits' part. */
+  readonly parted?: readonly Buffer[];
   /**
    * The commit whose text the file started from. For `elsewhere`: the one to which the branch was
    * set; everything since then was committed here. For `anew`, and for a file that was never read:
@@ -94,7 +96,9 @@ export async function readFilePast(
   const since = await changesSince(git, file, { read, commit });
   if (since.length === 0) return { relation: isDescendant ? "same" : "onward", ...none };
   const told = await lastOf(git, file, since.filter(isTold).slice(0, TOLD_MAX));
-  return { ...none, relation: "onward", changes: since, told: await textsAt(git, file, told) };
+  const parted = await textsWherePart(git, file, { read, told });
+  const texts = await textsAt(git, file, told);
+  return { ...none, relation: "onward", changes: since, told: texts, parted };
 }
 
 /**
@@ -171,6 +175,16 @@ async function lastOf(git: Git, file: PlacedFile, commits: readonly string[]): P
     if (!leads.includes(true)) last.push(commit);
   }
   return last;
+}
+
+/** A file's bytes where the history of a commit and those of others part. */
+export async function textsWherePart(
+  git: Git,
+  file: PlacedFile,
+  { read, told }: { readonly read: string; readonly told: readonly string[] },
+): Promise<Buffer[]> {
+  const all = await Promise.all(told.map((one) => mergeBasesOf(git, file, { one, other: read })));
+  return await textsAt(git, file, [...new Set(all.flat())]);
 }
 
 async function textsAt(git: Git, file: PlacedFile, commits: readonly string[]): Promise<Buffer[]> {

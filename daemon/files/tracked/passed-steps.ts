@@ -2,6 +2,7 @@ import { textFrom } from "../../disk/read-file.ts";
 import { bytesAt } from "../../git/file-commits.ts";
 import { type FileStep, readFileSteps } from "../../git/file-steps.ts";
 import { committedEndings } from "../../git/git-endings.ts";
+import { textsWherePart } from "../../git/git-past.ts";
 import type { Head } from "../../git/git-refs.ts";
 import { readHeadText } from "../../git/git-state.ts";
 import { type Git, GitTrouble } from "../../git/run-git.ts";
@@ -54,7 +55,9 @@ export async function readPassedSteps(
     const told = step.changes.find(isTold);
     const bytes = told === undefined ? undefined : await bytesAt(git, file, told);
     const { changes, commit: putAt, content, madeBy, at } = step;
-    const way = { relation: "onward", changes, told: bytes ? [bytes] : [], putAt } as const;
+    const parted =
+      told === undefined ? [] : await textsWherePart(git, file, { read: from, told: [told] });
+    const way = { relation: "onward", changes, told: bytes ? [bytes] : [], parted, putAt } as const;
     return { ...step, since: { past: way, committed: content, madeBy, putAt: at } };
   });
   const all = await Promise.all(onward);

@@ -10,7 +10,7 @@ import type { WriteContext } from "../../../shared/replica/store/write-context.t
 import { commonLines, diffLines, hasWord } from "../../../shared/replica/text/line-diff.ts";
 import type { RemovedText } from "../../../shared/replica/text/removed-text.ts";
 import type { CapturedText } from "../../../shared/replica/text/text.ts";
-import { splitForm, withoutMark } from "../../../shared/replica/text/text-form.ts";
+import { plainLines, splitForm, withoutMark } from "../../../shared/replica/text/text-form.ts";
 import { narrowTables } from "../../../shared/sqlite/narrow-tables.ts";
 import { isKnownCommit } from "../../git/known-commits.ts";
 import { removedSince } from "../../home/outgoing.ts";
@@ -22,7 +22,7 @@ import { indicesFrom, linesThatStay } from "../lines/line-runs.ts";
 import { saysOthers } from "../lines/others-lines.ts";
 import { joinedText, placedRuns } from "../lines/placed-runs.ts";
 import { SpanSet } from "../lines/span-set.ts";
-import { contentLines, joinLines, linesOf } from "../lines/text-lines.ts";
+import { type CapturedLine, contentLines, joinLines, linesOf } from "../lines/text-lines.ts";
 import { type Aside, findAside, type OthersChanges } from "../saves/aside-base.ts";
 import { cameBack, carriedBack, differences } from "../saves/come-back.ts";
 import { meetFile } from "../saves/meet-file.ts";
@@ -81,7 +81,8 @@ export async function baseOfEdit(
     return { base: { ...known, base: own }, undone, settled };
   }
   const removed = without(await linesRemoved(db, open.id), returnedBy(aside, file));
-  const from = told.map((version) => withoutLines(version, removed));
+  const left = { own, parted: (past?.parted ?? []).map((text) => linesIn(String(text))) };
+  const from = told.map((version) => withoutLeftOut(withoutLines(version, removed), left));
   const base = pulledBase({ from: [...from, own], lines: linesIn(file.content) });
   return {
     base: { ...known, base },
@@ -138,6 +139,24 @@ function withoutLines(version: CapturedText, said: ReadonlySet<string>): Capture
     }
   }
   return joinLines(lines.filter((_, at) => !out.has(at)));
+}
+
+/**
+ * A version without the lines of the document that the file as it was read had left out of what its
+ * history and the version's part from. What becomes of these was decided when that was read: git
+ * only leaves them out again, and nobody has deleted what has stayed for a conflict or a choice.
+ */
+function withoutLeftOut(
+  version: CapturedText,
+  { own, parted }: { readonly own: CapturedText; readonly parted: readonly string[] },
+): CapturedText {
+  const had = new Set(parted.flatMap(plainLines));
+  const read = new SpanSet(own.spans);
+  const isLeftOut = ({ spans, text }: CapturedLine) =>
+    had.has(withoutBreak(text)) &&
+    spans.some(({ client }) => client !== null) &&
+    !read.hasAny(spans);
+  return joinLines(linesOf(version).filter((line) => !isLeftOut(line)));
 }
 
 function withoutBreak(line: string): string {
