@@ -1,4 +1,4 @@
-import { carriedOver } from "./carried-over.ts";
+import { carriedBeside, carriedOver } from "./carried-over.ts";
 import { type CommitMaker, CommitMakers } from "./commit-makers.ts";
 import { type FileChangeInGit, readFileChanges } from "./file-changes.ts";
 import { commitsFrom } from "./file-commits.ts";
@@ -33,6 +33,18 @@ export interface StepsAsked {
   readonly committed: string;
   /** What git's marks have shown in the file; undefined where none stood there. */
   readonly shown: ShownByMarks | undefined;
+  /** Whether somebody who has saved a text has surely read these, where no look has seen them. */
+  readonly hasRead: (content: string, beside: TwoSides) => boolean;
+}
+
+/** Two versions of a file that git could not bring together. */
+export interface TwoSides {
+  /** Both versions of each place, without marks. */
+  readonly text: string;
+  /** The lines that git has shown between its marks. */
+  readonly disputed: readonly string[];
+  /** What the changes were made of that git could not bring in. */
+  readonly base: string;
 }
 
 /** A text in which git could not bring two versions together. */
@@ -87,6 +99,8 @@ class Steps {
   readonly #steps: FileStep[] = [];
   /** The text after the changes so far; undefined where git may not have merged one by itself. */
   #text: string | undefined;
+  /** What git shows in its place then. */
+  #sides: TwoSides | undefined;
   /** The changes that led there from the last text that is known. */
   #unsure: Change[] = [];
 
@@ -139,11 +153,33 @@ class Steps {
     this.#unsure = [];
   }
 
-  async #after({ from, to, isMerge }: Change): Promise<string | undefined> {
+  async #after({ from, to, isMerge, by }: Change): Promise<string | undefined> {
     const after = await blobText(this.#git, this.#file, to);
     // What was merged by hand is known at the merge.
-    if (this.#text === undefined) return isMerge ? after : undefined;
-    return carriedOver(this.#text, await blobText(this.#git, this.#file, from), after);
+    if (this.#text === undefined && isMerge) return after;
+    const before = await blobText(this.#git, this.#file, from);
+    const last = this.#text === undefined ? this.#sides : undefined;
+    const text = this.#text ?? last?.text;
+    if (text === undefined) return undefined;
+    const carried = carriedBeside(text, before, after);
+    if (this.#text !== undefined && !carried.disputed) return carried.text;
+    // What is made of others' changes then is what a person has put there by hand.
+    if (this.#text !== undefined || by === "others") {
+      this.#sides = {
+        text: carried.text,
+        disputed: [...(last?.disputed ?? []), ...(carried.disputed ?? [])],
+        base: [...(last ? [last.base] : []), before].join("\n"),
+      };
+    }
+    return undefined;
+  }
+
+  /** What git has shown with its marks, also where they were gone before anybody looked. */
+  #shown(): ShownByMarks | undefined {
+    const { shown, hasRead } = this.#asked;
+    const sides = this.#sides;
+    if (shown || !sides) return shown;
+    return { text: sides.text, at: undefined, isReadIn: (content) => hasRead(content, sides) };
   }
 
   /**
@@ -151,7 +187,8 @@ class Steps {
    * stood in the file like what a pull brings, and somebody has saved over it.
    */
   #putUnread(over: string): void {
-    const { shown, makers } = this.#asked;
+    const { makers } = this.#asked;
+    const shown = this.#shown();
     const last = this.#unsure.findLast(({ by }) => by === "others");
     const isByHand = this.#unsure.some(({ commit }) => makers.isByHand(commit));
     if (!last || !isByHand || !shown || shown.isReadIn(over)) return;

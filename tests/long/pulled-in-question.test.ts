@@ -36,7 +36,7 @@ async function push(text: string): Promise<void> {
   await both();
 }
 
-/** b has pulled a line of a's, and has committed a text of before, so that its deletion is asked. */
+/** b has pulled a line of a's and committed a text of before: its deletion is in question. */
 async function putInQuestion(): Promise<void> {
   await push(START.replace("- two\n", `- two\n${LINE}`));
   await lab.run(b, "pull", "-q", "--rebase");

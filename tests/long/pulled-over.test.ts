@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
+import { join } from "node:path";
 import { exchange } from "../support/exchange-machines.ts";
 import { FILE, FollowedClones, LONG_MS } from "../support/followed-clones.ts";
 import type { FollowedMachine } from "../support/followed-machines.ts";
@@ -99,4 +100,50 @@ for (const [whose, kept] of [
     await git("commit", "-q", "--no-edit");
     expect((await both()).text).toContain("- typed\n");
   });
+}
+
+const SAVED = START.replace("two", "two of b");
+const MENDED = START.replace("two", "two of a").replace("- last\n", "- last\n- tail of a\n");
+
+for (const how of ["--rebase", "--no-rebase"]) {
+  /** b's own commit conflicts with a's, and nobody looks before it is settled by this text. */
+  const settleBy = async (text: (marked: string) => string) => {
+    for (const each of [a, b]) await each.follow({ write: true });
+    for (const each of [a, b]) await each.pass(LONG_MS);
+    await lab.commit(b, SAVED);
+    await b.settle();
+    await lab.commit(a, MENDED);
+    await lab.run(a, "push", "-q");
+    await lab.git.runToFailure(b.dir, "pull", "-q", how);
+    await lab.git.write(join(b.dir, FILE), text(b.file()));
+    await a.settle();
+    await exchange([a, b]);
+    await git("add", FILE);
+    if (how === "--rebase") await git("-c", "core.editor=true", "rebase", "--continue");
+    else await git("commit", "-q", "--no-edit");
+    return await both();
+  };
+
+  test(`an editor from before has not read marks that nobody saw, ${how}`, async () => {
+    const { text, listed } = await settleBy(() => `${SAVED}- typed\n`);
+    for (const line of ["- two of a\n", "- two of b\n", "- tail of a\n", "- typed\n"])
+      expect(text).toContain(line);
+    expect(listed).toBeGreaterThan(0);
+  });
+
+  test(`who keeps both sides has read marks that nobody saw, ${how}`, async () => {
+    const { text } = await settleBy((marked) => marked.replace(PLACE, "$1$2"));
+    for (const line of ["- two of a\n", "- two of b\n", "- tail of a\n"])
+      expect(text).toContain(line);
+    expect(text.match(/two of/g)).toHaveLength(2);
+  });
+
+  if (how === "--no-rebase") {
+    test("who keeps the other side of a merge has read marks that nobody saw", async () => {
+      expect(await settleBy((marked) => marked.replace(PLACE, "$2"))).toEqual({
+        text: MENDED,
+        listed: 0,
+      });
+    });
+  }
 }

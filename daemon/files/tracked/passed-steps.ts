@@ -1,6 +1,6 @@
 import { textFrom } from "../../disk/read-file.ts";
 import { bytesAt } from "../../git/file-commits.ts";
-import { type FileStep, readFileSteps } from "../../git/file-steps.ts";
+import { type FileStep, readFileSteps, type TwoSides } from "../../git/file-steps.ts";
 import { committedEndings } from "../../git/git-endings.ts";
 import { textsWherePart } from "../../git/git-past.ts";
 import type { Head } from "../../git/git-refs.ts";
@@ -10,7 +10,7 @@ import type { PlacedFile } from "../../git/working-tree.ts";
 import { fileText } from "../lines/file-state.ts";
 import type { SinceRead } from "../state/follow-facts.ts";
 import type { FollowedState } from "../state/follow-store.ts";
-import { shownByMarks } from "./shown-by-git.ts";
+import { hasReadSides, shownByMarks } from "./shown-by-git.ts";
 
 /** A text that a file had at a commit, and what git says of it there. */
 export interface PassedStep extends FileStep {
@@ -49,7 +49,8 @@ export async function readPassedSteps(
   // An editor from before has what was committed here, too, which a rebase puts on others' commits.
   const had = `${text}\n${fileText(known)}`;
   const shown = known.marked && shownByMarks(known.marked, had);
-  const asked = { from, to, branch, text, before, committed, shown };
+  const hasRead = (content: string, sides: TwoSides) => hasReadSides(sides, content, had);
+  const asked = { from, to, branch, text, before, committed, shown, hasRead };
   const steps = await readFileSteps(git, file, asked);
   const onward = steps.map(async (step): Promise<PassedStep> => {
     const told = step.changes.find(isTold);

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import { comparedWords } from "../../../shared/replica/text/likeness.ts";
 import { hasWord } from "../../../shared/replica/text/line-diff.ts";
 import { plainLines } from "../../../shared/replica/text/text-form.ts";
-import type { ShownByMarks } from "../../git/file-steps.ts";
+import type { ShownByMarks, TwoSides } from "../../git/file-steps.ts";
 import type { FileStanding } from "../../git/git-state.ts";
 import { readMergeBase } from "../../git/merge-base-text.ts";
 import type { Git } from "../../git/run-git.ts";
@@ -151,13 +151,23 @@ export function shownByMarks(marked: MarkedText, before: string): ShownByMarks {
   return { text: text.join(""), at: marked.at, isReadIn };
 }
 
+/** Whether somebody who has saved a text has read what git has shown while nobody looked. */
+export function hasReadSides(
+  { text, disputed, base }: TwoSides,
+  content: string,
+  before: string,
+): boolean {
+  const [all, between] = [new Set(plainLines(text)), new Set(plainLines(disputed.join("\n")))];
+  return hasReadMarks({ all, disputed: between, base: new Set(plainLines(base)) }, content, before);
+}
+
 /**
  * Whether a text has a line that only git's marks have shown, or one that was made of such a line.
  * Of any other line that is new there nobody can say so: it may have been typed into an editor that
  * was opened before.
  */
 export function hasReadMarks(
-  { all, disputed, base }: ShownLines,
+  { all, disputed, base }: Omit<ShownLines, "theirs">,
   text: string,
   before: string,
 ): boolean {

@@ -52,4 +52,16 @@ export const MARKS: readonly Mistake[] = [
     "if (last && isShownIn(last, read.content)) return last;",
     "if (last?.marked === read.content) return last;",
   ),
+  mistakesIn("daemon/git/file-steps.ts", "long/pulled-over.test.ts")(
+    "marks that no look has seen were never there",
+    "an editor from before has not read marks that nobody saw, --rebase",
+    "if (shown || !sides) return shown;",
+    "if (shown || sides) return shown;",
+  ),
+  mistakesIn("daemon/files/tracked/take-git-version.ts", "long/pulled-in-question.test.ts")(
+    "a pull deletes what a save had left out before",
+    "a pull that was seen does not delete a line whose deletion is in question",
+    "had.has(withoutBreak(text)) &&",
+    "!had.has(withoutBreak(text)) &&",
+  ),
 ];
