@@ -40,7 +40,10 @@ export interface BodyLease {
    * it is released nothing is taken, for nobody would give it back.
    */
   growTo(bytes: number): void;
-  /** Resolves when it is the body's turn to be parsed and worked on, until it is released. */
+  /**
+   * Resolves when it is the body's turn to be parsed and worked on, until it is released. May be
+   * called again, when the body has grown.
+   */
   turn(): Promise<void>;
   /** Nothing is left of it in memory. May be called twice. */
   release(): void;
@@ -110,6 +113,7 @@ export class BodyBudget {
     let taken = { pool: this.#poolFor(bytes), bytes: 0 };
     let endTurn = () => {};
     let isReleased = false;
+    let turnBytes = 0;
     const give = () => {
       taken.pool.give(account, taken.bytes);
       taken = { ...taken, bytes: 0 };
@@ -121,7 +125,10 @@ export class BodyBudget {
     };
     const turn = async () => {
       const { pool, bytes: taking } = taken;
-      if (taking <= TINY_BYTES_MAX) return;
+      if (taking <= TINY_BYTES_MAX || taking <= turnBytes) return;
+      // One that has grown since its turn began waits again, for a turn of its size.
+      endTurn();
+      turnBytes = taking;
       endTurn = await pool.turns.take(account, taking);
       if (isReleased) endTurn();
     };

@@ -92,7 +92,10 @@ function invalidBody(message: string): AppError {
 
 async function inflated(request: Request, sent: Uint8Array, bytesMax: number): Promise<Uint8Array> {
   const lease = leaseOf(request);
-  const bytes = await inflateBody(sent, bytesMax, (length) => lease?.growTo(sent.length + length));
+  const bytes = await inflateBody(sent, bytesMax, {
+    take: (length) => lease?.growTo(sent.length + length),
+    turn: () => lease?.turn(),
+  });
   if (bytes === "oversized") throw tooLarge(bytesMax);
   if (bytes === "broken") throw invalidBody("the body is not the gzip that its header announces");
   return bytes;

@@ -10,6 +10,7 @@ import {
 import { holdsGzip, matchesEtag } from "../../server/http/etag.ts";
 import { bufferFor } from "../../server/http/garbage.ts";
 import { inflateBody } from "../../server/http/inflate-body.ts";
+import { AppError } from "../../shared/errors.ts";
 
 describe("a compressed answer", () => {
   const LONG = "x".repeat(UNCOMPRESSED_BYTES_MAX + 1);
@@ -109,6 +110,45 @@ test("a body inflates to as much as it may, and not to a byte more", async () =>
   expect(await inflateBody(packed, 999)).toBe("oversized");
   expect(await inflateBody(packed.subarray(0, -9), 1000)).toBe("broken");
   expect(await inflateBody(Buffer.from("{}"), 1000)).toBe("broken");
+});
+
+describe("room for what a body becomes", () => {
+  /** What is asked for, in order, while this body is inflated. */
+  async function askedFor(packed: Uint8Array) {
+    const asked: (number | "turn")[] = [];
+    const room = {
+      take: (bytes: number) => void asked.push(bytes),
+      turn: async () => void asked.push("turn"),
+    };
+    const bytes = await inflateBody(packed, 10_000_000, room);
+    return { asked, result: typeof bytes === "string" ? bytes : bytes.length };
+  }
+
+  test("a body's own size is asked for, once, before it is inflated", async () => {
+    const packed = gzipSync(Buffer.alloc(9_000_000));
+    expect(await askedFor(packed)).toEqual({ asked: [9_000_000], result: 9_000_000 });
+    const refused = new AppError("rate_limited", "no room");
+    const take = () => {
+      throw refused;
+    };
+    // It is not even looked at.
+    const broken = Buffer.alloc(100, 7);
+    await expect(inflateBody(broken, 1000, { take, turn: () => undefined })).rejects.toBe(refused);
+  });
+
+  test("a body that becomes larger than it says has its turn first, and room for all it can become", async () => {
+    const lying = Uint8Array.from(gzipSync(Buffer.alloc(3_000_000)));
+    lying.fill(0, -4);
+    const most = lying.length * 1032;
+    expect(await askedFor(lying)).toEqual({ asked: [0, most, "turn"], result: "broken" });
+    const parts = [Buffer.alloc(200_000, 1), Buffer.alloc(100_000, 2)];
+    const packed = Buffer.concat(parts.map((each) => gzipSync(each)));
+    const all = packed.length * 1032;
+    expect(await askedFor(packed)).toEqual({ asked: [100_000, all, "turn"], result: 300_000 });
+    expect(Buffer.from((await inflateBody(packed, 300_000)) as Uint8Array)).toEqual(
+      Buffer.concat(parts),
+    );
+  });
 });
 
 test("a long body inflates as it was read, in a buffer that can be given back", async () => {
