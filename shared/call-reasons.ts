@@ -21,6 +21,17 @@ export interface OfNamedRemote {
   readonly remote: string;
 }
 
+/** What must not come to a service. */
+export interface PrivateParts {
+  /** The project's name, or its layer's. */
+  readonly of: string;
+  readonly isProject: boolean;
+  /** What it is, by its name alone, and why. */
+  readonly parts: readonly string[];
+  /** How many more there are. */
+  readonly more: number;
+}
+
 /** A quota as its service tells it, or as it is published. */
 export interface QuotaFacts {
   readonly limit?: number | undefined;
@@ -161,6 +172,14 @@ export const CALL_REASONS = {
   "token-unreadable": {
     meaning: "the place where the token should be can't be read",
     say: ({ said }: FailedCall) => said,
+  },
+  "private-there": {
+    meaning: "a document has what must not come to a service that gets it for the first time",
+    say: ({ of, parts, more }: PrivateParts) =>
+      `${of} does not come to this service, for ${parts.join("; ")}${more > 0 ? `; and ${more} more` : ""}`,
+    advise: ({ isProject }: PrivateParts) =>
+      `delete that first, or let it be synced: \`memsync ${isProject ? "link" : "set"}\` with ` +
+      "--allow-secret or --allow-personal",
   },
   "keyring-shut": {
     meaning: "the keyring does not give the token",

@@ -72,6 +72,8 @@ interface LinkFlags extends JsonOption {
   readonly remote?: string;
   readonly anew?: boolean;
   readonly everywhere?: boolean;
+  readonly allowSecret?: boolean;
+  readonly allowPersonal?: boolean;
   readonly sendIgnored?: boolean;
   readonly yes?: boolean;
 }
@@ -89,6 +91,8 @@ export function addDaemonCommands(program: Command, env: Environment): void {
     .description("follow a project's folder")
     .option("--id <id>", "the project to link it to, instead of the repository's own")
     .option("--remote <name>", "the remote to bind the project to")
+    .option("--allow-secret", "what looks like a secret in the project is to be synced")
+    .option("--allow-personal", "lines of your own instructions in it are to be synced")
     .option("--write", "also write others' changes into a file that git tracks, or that is missing")
     .option("--no-write", "take that consent back")
     .addOption(

@@ -52,10 +52,12 @@ export async function moveEmbedded(
   const which = all ? "all" : await askWhich(embedded.projects.length, remote);
   for (const { id, name } of which === "none" ? [] : embedded.projects) {
     if (which === "each" && !(await agreed(`Move the project ${name} (${id})`))) continue;
-    const { held = 0 } = await changeRemotes(env, { op: "move", project: id, to: remote.name });
+    const { stays } = await changeRemotes(env, { op: "move", project: id, to: remote.name });
+    if (stays !== undefined) {
+      sayAside(`the project ${name} (${id}) was not moved: ${stays}`);
+      continue;
+    }
     tell(`moved the project ${name} (${id})`);
-    if (held > 0)
-      tell(`of it, ${count(held, "write is", "writes are")} held on this machine: ${WHY_HELD}`);
     projects.push(id);
   }
   const moveLayer = async (layer: SharedLayer): Promise<MovedMemories> => {

@@ -4,6 +4,7 @@ import { isObject } from "../../shared/json.ts";
 import type { Reason } from "../../shared/reasons.ts";
 import { ALSO_NAMES, FOLLOWED_NAMES, type FollowedName } from "../disk/followable-files.ts";
 import type { AlsoName } from "../files/names/also-file.ts";
+import type { Allows } from "../held/judge.ts";
 import type { RemoteChange } from "../remotes/remote-change.ts";
 import type { Failure } from "../service/failure.ts";
 
@@ -23,6 +24,7 @@ export interface Controlled {
       readonly file?: FollowedName;
       readonly remote?: string;
       readonly anew?: boolean;
+      readonly allows?: Allows;
       readonly everywhere?: boolean;
       readonly sendIgnored?: readonly string[];
       readonly more?: boolean;
@@ -154,6 +156,12 @@ function linkOptionsOf(body: Readonly<Record<string, unknown>>): LinkOptions {
     ...(body.also !== undefined && { also: alsoOf(body.also) }),
     ...(typeof body.remote === "string" && { remote: body.remote }),
     ...(body.anew === true && { anew: true }),
+    ...((body.allowSecret === true || body.allowPersonal === true) && {
+      allows: {
+        allowSecret: body.allowSecret === true,
+        allowPersonal: body.allowPersonal === true,
+      },
+    }),
     ...(body.everywhere === true && { everywhere: true }),
     ...(Array.isArray(body.sendIgnored) && { sendIgnored: body.sendIgnored.map(String) }),
     ...(body.more === true && { more: true }),

@@ -8,6 +8,7 @@ import type { FollowedName } from "../disk/followable-files.ts";
 import type { AlsoName } from "../files/names/also-file.ts";
 import { type EvidenceKind, isOfGit } from "../files/names/place-store.ts";
 import { forgetAlso, forgetGit, readFollowed } from "../files/state/follow-store.ts";
+import type { Allows } from "../held/judge.ts";
 import { countHeld } from "../home/held-store.ts";
 import { keepFormerIgnored, takeBackIgnored } from "../home/ignore-files.ts";
 import { type Link, putLink } from "../home/links.ts";
@@ -37,6 +38,8 @@ export interface LinkOptions {
   readonly remote?: string;
   /** Begins a deleted project again. */
   readonly anew?: boolean;
+  /** What is private in the project may be synced, as far as this says. */
+  readonly allows?: Allows;
   /** Ends every join of the project that `id` names, whoever made it. */
   readonly everywhere?: boolean;
   /** Folders whose file of ignored names is gone, and counts no more. */
@@ -136,7 +139,8 @@ export async function writeLink(
 ): Promise<WrittenLink> {
   const { db, now } = context;
   const { dir, identity, former, known } = facts;
-  const binding = { project: link.projectId, remote: options.remote, former, others };
+  const { remote, allows } = options;
+  const binding = { project: link.projectId, remote, former, others, allows };
   const before = await countHeld(db, link.projectId);
   const account = await bindProject(context, book, binding);
   if (isLeft && former && known) await keepFormerLink(db, former, { knownPlace: known, now });

@@ -2,11 +2,13 @@ import { AppError } from "../../shared/errors.ts";
 import type { AccountId, ProjectId } from "../../shared/ids.ts";
 import { projectDocument } from "../../shared/replica/document/address.ts";
 import type { WriteContext } from "../../shared/replica/store/write-context.ts";
+import type { Allows } from "../held/judge.ts";
 import { type Link, listLinks } from "../home/links.ts";
 import { LOCAL_ACCOUNT } from "../home/local-account.ts";
 import { UNKNOWN_SERVICE } from "../home/remote.ts";
 import { findBinding } from "../home/remote-store.ts";
 import type { DaemonTables } from "../home/tables.ts";
+import { allowPrivateParts } from "./private-parts.ts";
 import { type BookOptions, moveProject, nameRemotes } from "./remote-book.ts";
 import { getDefault, getRemote, readRemotes } from "./remote-view.ts";
 
@@ -19,17 +21,20 @@ export interface Binding {
   readonly former: Link | undefined;
   /** The project's links in other folders. */
   readonly others: readonly Link[];
+  /** What is private in the project may be synced, as far as the caller says so. */
+  readonly allows?: Allows | undefined;
 }
 
 /**
  * Binds a project to one remote: the one named, else its current one, else that of the folder's
  * former project, else the default. Refuses to take a project from the remote that another folder
- * links it to, unless that remote's service is unknown. Resolves to the account.
+ * links it to, unless that remote's service is unknown; so does `moveProject`. Resolves to the
+ * account.
  */
 export async function bindProject(
   context: WriteContext<DaemonTables>,
   options: BookOptions,
-  { project, remote, former, others }: Binding,
+  { project, remote, former, others, allows }: Binding,
 ): Promise<AccountId> {
   const { db } = context;
   if (remote !== undefined) await nameRemotes(context, options);
@@ -39,6 +44,9 @@ export async function bindProject(
   const wanted = named ?? bound ?? (former && (await findBinding(db, former.projectId)));
   const account = wanted ?? getDefault(view).account;
   if (bound === undefined) await context.open(projectDocument(account, project));
+  else if (allows) {
+    await allowPrivateParts(context, await context.open(projectDocument(bound, project)), allows);
+  }
   if (bound === undefined || bound === account) return account;
   const [other] = others;
   const { name = "another remote", url } =

@@ -6,13 +6,16 @@ import {
   globalDocument,
   userDocument,
 } from "../../shared/replica/document/address.ts";
-import { type Entry, type EntryId, sameId } from "../../shared/replica/document/entry-index.ts";
+import { type Entry, sameId } from "../../shared/replica/document/entry-index.ts";
+import { REMOVED_PREFIX } from "../../shared/replica/document/own-metadata.ts";
 import { hasMemoryHistory } from "../../shared/replica/history/copy-history.ts";
 import { NO_ROOM, type OpenDocument } from "../../shared/replica/store/open-document.ts";
 import type { WriteContext } from "../../shared/replica/store/write-context.ts";
 import { narrowTables } from "../../shared/sqlite/narrow-tables.ts";
 import type { Layer } from "../../shared/wire/layer.ts";
-import { whyMemoryHeld } from "../held/judge.ts";
+import { hashOf } from "../disk/read-file.ts";
+import { BEFORE_DELETIONS } from "../held/apply-held.ts";
+import { type WhyHeld, whyMemoryHeld } from "../held/judge.ts";
 import {
   dropHeld,
   findHeld,
@@ -27,7 +30,6 @@ import type { DaemonTables } from "../home/tables.ts";
 import { readSalvaged } from "../recovery/read-salvaged.ts";
 import { writeUnsent } from "../recovery/salvaged-memories.ts";
 import { copyHistory } from "./copy-history.ts";
-import { holdEntry } from "./withhold-private.ts";
 
 type Context = WriteContext<DaemonTables>;
 
@@ -78,9 +80,12 @@ export async function moveMemories(
   const isSent = await isOfService(context.db, to);
   for (const key of [...source.document.memories.keys()]) {
     const deletion = held.find((item) => item.key === key && item.value === undefined);
-    const withheld = isSent ? await withholdEntries(context, move, key) : [];
+    const standing = source.document.memories
+      .get(key)
+      .filter(({ id }) => !deletion?.seen.some((each) => sameId(each, id)));
+    const withheld = isSent ? await withholdEntries(context, move, standing) : [];
     if (withheld.length > 0) kept++;
-    const became = moveEntries(move, key, { deleted: deletion?.seen ?? [], withheld });
+    const became = moveEntries(move, key, { standing, withheld });
     if (became !== "deleted") moved.add(key);
     if (became === "conflict") conflicts.add(key);
   }
@@ -125,42 +130,51 @@ function addressOf(layer: SharedLayer, owner: AccountId): DocumentAddress {
 /** Holds of a key what must not come to the new place. What is held of it is shown as before. */
 async function withholdEntries(
   { db }: Context,
-  { source, target, held }: Move,
-  key: string,
+  { target, held }: Move,
+  entries: readonly Entry[],
 ): Promise<readonly Entry[]> {
-  const there = target.document.memories.get(key);
-  const already = there.map(({ value }) => String(value));
-  const isShown = held.some((item) => item.key === key && item.shown);
   const withheld: Entry[] = [];
-  for (const [nth, entry] of source.document.memories.get(key).entries()) {
+  for (const [nth, entry] of entries.entries()) {
+    const { key } = entry;
+    const there = target.document.memories.get(key);
+    const already = there.map(({ value }) => String(value));
+    const isShown = held.some((item) => item.key === key && item.shown);
     const memory = { key, value: String(entry.value) };
     const why = await whyMemoryHeld(db, target, { memory, already });
     if (!why) continue;
+    withheld.push(entry);
+    // Of two that are equal the later one counts, which was held already.
+    if (withheld.some((each) => each !== entry && each.value === entry.value)) continue;
     const isLatest = nth === 0 && there.every(({ updated_at }) => updated_at < entry.updated_at);
     await holdEntry(db, target, { entry, why, isLatest: isLatest && !isShown });
-    withheld.push(entry);
   }
   return withheld;
 }
 
-/** `deleted`: the entries that a held deletion is about. */
+/**
+ * Moves what stands of a key and is not withheld. What tells that somebody has deleted the memory
+ * stays a question beside it.
+ */
 function moveEntries(
   { source, target, now: movedAt, values: all }: Move,
   key: string,
-  {
-    deleted,
-    withheld,
-  }: { readonly deleted: readonly EntryId[]; readonly withheld: readonly Entry[] },
+  { standing, withheld }: Readonly<Record<"standing" | "withheld", readonly Entry[]>>,
 ): "moved" | "conflict" | "deleted" {
-  const standing = source.document.memories
-    .get(key)
-    .filter(({ id }) => !deleted.some((each) => sameId(each, id)));
   const entries = standing.filter((each) => !withheld.includes(each));
-  const known = target.document.memories.get(key).map(({ value }) => value);
+  const there = target.document.memories.get(key);
+  const known = there.map(({ value }) => value);
   // Of equally late entries the one written last wins. Here that is the first of the list.
-  for (const { value, updated_at: now } of [...entries].reverse()) {
-    if (known.includes(value)) continue;
-    target.document.setEntry("memories", key, { value, now, seen: [] });
+  for (const { value, created_at: createdAt, updated_at: now } of [...entries].reverse()) {
+    const same = there.filter((each) => each.value === value);
+    if (same.some(({ updated_at }) => updated_at >= now)) continue;
+    // Its author saw no deletion there.
+    const write = { value, createdAt, now, isBeforeDeletion: true };
+    target.document.setEntry("memories", key, { ...write, seen: same.map(({ id }) => id) });
+  }
+  const told = entries.length > 0 ? source.document.deletionsOf(key) : [];
+  for (const { value, created_at: createdAt, updated_at: now } of [...told].reverse()) {
+    const write = { value, createdAt, now, seen: [] };
+    target.document.setEntry("metadata", REMOVED_PREFIX + key, write);
   }
   source.deleteMemory({ key, now: movedAt });
   if (entries.length === 0) return standing.length === 0 ? "deleted" : "moved";
@@ -196,6 +210,27 @@ async function moveHeld(
     await putHeld(db, { ...place, value, seen, shown, writtenAt: item.writtenAt, ...why });
     return "held";
   }
-  target.document.setEntry("memories", key, { value, now: item.writtenAt, seen });
+  const write = { value, now: item.writtenAt, seen, isBeforeDeletion: true };
+  target.document.setEntry("memories", key, write);
   return "moved";
+}
+
+/**
+ * Holds a value of a memory. What is held of the key is shown as before. Whoever wrote the value
+ * has not seen what was deleted there.
+ */
+async function holdEntry(
+  db: Context["db"],
+  open: OpenDocument,
+  {
+    entry: { key, value: stored, updated_at: writtenAt },
+    why,
+    isLatest,
+  }: { readonly entry: Entry; readonly why: WhyHeld; readonly isLatest: boolean },
+): Promise<void> {
+  const value = String(stored);
+  const place = { ...placeOf(open), kind: "memory", key } as const;
+  const shown = isLatest && !(await findHeld(db, place));
+  const apart = shown ? undefined : hashOf(value);
+  await putHeld(db, { ...place, apart, value, seen: BEFORE_DELETIONS, shown, writtenAt, ...why });
 }

@@ -29,10 +29,10 @@ import type { Service } from "../service/service.ts";
 import { SyncEngine } from "../sync/engine.ts";
 import { guardToken } from "./guard-token.ts";
 import { OpenLater } from "./open-later.ts";
+import { PrivateThere, turnToService } from "./private-parts.ts";
 import { type RemoteView, readRemotes } from "./remote-view.ts";
 import type { FoundToken, TokenStore } from "./token-store.ts";
 import { unavailableService } from "./unavailable-service.ts";
-import { turnToService } from "./withhold-private.ts";
 
 /** A remote that could not be opened, as where the disk is full, is tried again after this time. */
 const OPEN_AGAIN = { minMs: 60_000, maxMs: 60_000 };
@@ -96,7 +96,7 @@ export class OpenRemotes {
   readonly #visited = new Set<ProjectId>();
   readonly #stopListening: () => void;
   readonly #unopened: OpenLater;
-  /** Those whose token the keyring did not give. */
+  /** Those whose token the keyring did not give, or whose service must not get all there is. */
   readonly #shut: OpenLater;
   #started = false;
   #stopped = false;
@@ -316,9 +316,8 @@ export class OpenRemotes {
     const { store, world, log, onContact, onAccount, ...others } = this.#options;
     const { onActivity, lookAtFiles, sendsSessions, isLinking, isTextAwaited } = others;
     const { account } = remote;
-    const service = await this.#serviceOf(remote);
+    const service = await this.#turnedTo(remote, await this.#serviceOf(remote));
     await service.budget?.keepIn(budgetsIn(store), log);
-    await store.write((context) => turnToService(context, account, service.name));
     const engine = new SyncEngine({
       store,
       service,
@@ -345,6 +344,21 @@ export class OpenRemotes {
     });
     this.#open.set(account, { remote, service, engine, isDefault: this.#isDefault(remote) });
     if (this.#started) engine.start();
+  }
+
+  /** Nothing of an account is sent to another service while something in it must not come there. */
+  async #turnedTo(remote: Remote, service: Service): Promise<Service> {
+    const { store } = this.#options;
+    const { account } = remote;
+    try {
+      await store.write((context) => turnToService(context, account, service.name));
+      return service;
+    } catch (thrown) {
+      await service.close();
+      if (!(thrown instanceof PrivateThere)) throw thrown;
+      this.#shut.add(remote.name);
+      return unavailableService(service.name, failureBy(thrown.reason));
+    }
   }
 
   /** The synced projects that are bound to an account. */

@@ -31,8 +31,8 @@ import type { DaemonTables } from "../home/tables.ts";
 import { listUnsent } from "../home/unlinked-projects.ts";
 import { forgetPlain } from "../plain/plain-store.ts";
 import { moveMemories } from "./move-memories.ts";
+import { refusePrivate } from "./private-parts.ts";
 import { getRemote } from "./remote-view.ts";
-import { withholdPrivate } from "./withhold-private.ts";
 
 type Context = WriteContext<DaemonTables>;
 
@@ -326,8 +326,9 @@ async function isOutstanding(db: Context["db"], account: AccountId): Promise<boo
 
 /**
  * Binds a project to another account, with everything that belongs to it. There it has a first
- * contact; what must not come there is held. The former service keeps what it has. False: the
- * project was bound to that account already, or is not in the home.
+ * contact. The former service keeps what it has. Throws `PrivateThere`, and changes nothing, if it
+ * has what must not come to that account's service. False: the project was bound to that account
+ * already, or is not in the home.
  */
 export async function moveProject(
   context: Context,
@@ -338,6 +339,7 @@ export async function moveProject(
   const from = await findBinding(db, project);
   if (from === undefined || from === to) return false;
   const open = await context.open(projectDocument(from, project));
+  if (await isOfService(db, to)) await refusePrivate(context, open);
   await context.giveTo(open, to);
   await forgetPositions(db, open.id);
   await forgetPlain(db, open.id);
@@ -356,9 +358,6 @@ export async function moveProject(
     .where("project_id", "=", project)
     .execute();
   await db.deleteFrom("current_projects").where("project_id", "=", project).execute();
-  if (await isOfService(db, to)) {
-    await withholdPrivate(context, await context.open(projectDocument(to, project)));
-  }
   return true;
 }
 

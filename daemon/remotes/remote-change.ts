@@ -2,7 +2,6 @@ import type { Kysely } from "kysely";
 import { AppError } from "../../shared/errors.ts";
 import { type AccountId, type ProjectId, parseProjectId } from "../../shared/ids.ts";
 import type { WriteContext } from "../../shared/replica/store/write-context.ts";
-import { countHeld } from "../home/held-store.ts";
 import { LOCAL_ACCOUNT, LOCAL_USER } from "../home/local-account.ts";
 import { findProjectName } from "../home/project-name.ts";
 import { EMBEDDED, type Remote, type RemoteEnvironment, type TokenPlace } from "../home/remote.ts";
@@ -11,6 +10,7 @@ import type { DaemonTables } from "../home/tables.ts";
 import { applyInbox } from "../inbox/drain-inbox.ts";
 import { readLocalMemories } from "../reading/local-memories.ts";
 import { type MovedMemories, moveMemories, type SharedLayer } from "./move-memories.ts";
+import { PrivateThere } from "./private-parts.ts";
 import {
   addRemote,
   type BookOptions,
@@ -50,8 +50,8 @@ export interface ChangedRemote {
   readonly becameDefault?: boolean;
   /** The result of moving memories. */
   readonly memories?: MovedMemories;
-  /** How much of a moved project is held since, for it must not come to another service. */
-  readonly held?: number;
+  /** Why a project was not moved: it has what must not come to another service. */
+  readonly stays?: string;
   /** How many memories of `user` and `global` a removed remote had here. */
   readonly own?: number;
 }
@@ -86,9 +86,13 @@ export async function changeRemote(
     case "move": {
       const remote = await named(change.to);
       const project = projectIn(change.project);
-      const before = await countHeld(db, project);
-      await moveProject(context, project, remote.account);
-      return { remote, held: (await countHeld(db, project)) - before };
+      try {
+        await moveProject(context, project, remote.account);
+      } catch (thrown) {
+        if (thrown instanceof PrivateThere) return { remote, stays: thrown.message };
+        throw thrown;
+      }
+      return { remote };
     }
     case "memories": {
       await applyWaiting(context, options);

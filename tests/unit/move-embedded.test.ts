@@ -3,10 +3,20 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { readEnvironment } from "../../cli/place/environment.ts";
+import { byHolder } from "../../cli/writes/by-holder.ts";
 import { findEmbedded, moveEmbedded } from "../../cli/writes/move-embedded.ts";
 import { changeRemotes, listRemotesOf } from "../../cli/writes/remote-changes.ts";
 import { saveMemory } from "../../cli/writes/save.ts";
 import { LOCAL_ACCOUNT, LOCAL_USER } from "../../daemon/home/local-account.ts";
+import { EMBEDDED } from "../../daemon/home/remote.ts";
+import { listRemotes } from "../../daemon/home/remote-store.ts";
+import type { DaemonTables } from "../../daemon/home/tables.ts";
+import { getRemote } from "../../daemon/remotes/remote-view.ts";
+import type { ProjectId } from "../../shared/ids.ts";
+import { projectDocument } from "../../shared/replica/document/address.ts";
+import type { ReplicaStore } from "../../shared/replica/store/store.ts";
+import { PLANTED } from "../support/planted-secrets.ts";
+import { projectId } from "../support/project-id.ts";
 
 const home = mkdtempSync(join(tmpdir(), "memsync-move-embedded-"));
 const env = readEnvironment({ MEMSYNC_HOME: home });
@@ -43,4 +53,31 @@ test("what comes into global once nothing was there to ask about is not moved", 
   });
   expect(said[0]).toBe("moved 1 memory of the layer user");
   expect(said[1]).toStartWith("1 memory of the layer global stays in the embedded service; ");
+});
+
+test("a project with what is private stays whole, and the others are moved", async () => {
+  const [kept, free] = [projectId("kept"), projectId("free")];
+  const values = new Map<ProjectId, string>([
+    [kept, PLANTED.github],
+    [free, "fine"],
+  ]);
+  const byDaemon = () => Promise.reject(new Error("no daemon runs"));
+  const alone = (store: ReplicaStore<DaemonTables>) =>
+    store.write(async (context) => {
+      const { account } = getRemote(await listRemotes(context.db), EMBEDDED);
+      for (const [project, value] of values) {
+        const { document } = await context.open(projectDocument(account, project));
+        document.setEntry("memories", "note", { value, now: context.now });
+      }
+    });
+  const url = "https://team.example.com";
+  const { remote } = await changeRemotes(env, { op: "add", name: "team", url });
+  await byHolder(env.home, { byDaemon, alone });
+  const embedded = await findEmbedded(env);
+  if (!embedded) throw new Error("two projects are there");
+  const said: string[] = [];
+  const tell = (line: string) => said.push(line);
+  const { projects } = await moveEmbedded(env, embedded, { remote, all: true, yes: true, tell });
+  expect(projects).toEqual([free]);
+  expect(said.at(-1)).toStartWith("1 project stays in the embedded service; ");
 });

@@ -3,22 +3,23 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import * as Y from "yjs";
-import { allowPersonalLines } from "../../daemon/held/personal-lines.ts";
+import type { Allows } from "../../daemon/held/judge.ts";
 import { allowHeld, listHeld, putHeld } from "../../daemon/home/held-store.ts";
 import { LOCAL_ACCOUNT, LOCAL_USER } from "../../daemon/home/local-account.ts";
+import { outgoingOf } from "../../daemon/home/outgoing.ts";
 import { keepPersonalVersion } from "../../daemon/home/personal-versions.ts";
-import { writePosition } from "../../daemon/home/positions.ts";
+import { NOT_CONTACTED, readPosition, writePosition } from "../../daemon/home/positions.ts";
 import type { DaemonTables } from "../../daemon/home/tables.ts";
 import { drainInbox } from "../../daemon/inbox/drain-inbox.ts";
+import { bindProject } from "../../daemon/remotes/bind-project.ts";
 import { moveMemories } from "../../daemon/remotes/move-memories.ts";
+import { PrivateThere, turnToService } from "../../daemon/remotes/private-parts.ts";
 import { addRemote, moveProject } from "../../daemon/remotes/remote-book.ts";
-import { turnToService } from "../../daemon/remotes/withhold-private.ts";
+import { changeRemote } from "../../daemon/remotes/remote-change.ts";
 import type { AccountId } from "../../shared/ids.ts";
-import {
-  listTextConflicts,
-  recordTextConflict,
-} from "../../shared/replica/conflicts/text-conflict-record.ts";
+import { recordTextConflict } from "../../shared/replica/conflicts/text-conflict-record.ts";
 import { projectDocument } from "../../shared/replica/document/address.ts";
+import type { ReplicaDocument } from "../../shared/replica/document/document.ts";
 import type { OpenDocument } from "../../shared/replica/store/open-document.ts";
 import type { ReplicaStore } from "../../shared/replica/store/store.ts";
 import { realWorld } from "../../shared/world-real.ts";
@@ -81,82 +82,134 @@ async function openHome(name: string, write: (open: OpenDocument) => unknown) {
   return { store, a, edit, move, sent, read, held };
 }
 
-test("a project that comes to a service is judged as if it were written now", async () => {
+test("a project with what is private stays whole where it is, and its parts are named", async () => {
   const home = await openHome(PROJECT, ({ document }) => {
     document.setContent(`# P\n\n- ${OWN_LINE}\n`, NOW);
     document.setEntry("memories", "note", { value: `- **${OWN_LINE}**`, now: NOW });
     document.setEntry("memories", "both", { value: "first", now: NOW, seen: [] });
     document.setEntry("memories", "both", { value: OWN_LINE, now: NOW + 1, seen: [] });
-    document.setEntry("memories", "fine", { value: "begun", now: NOW });
-    document.setEntry("memories", "fine", { value: "edited", now: NOW + 5 });
     document.setEntry("metadata", "rule", { value: OWN_LINE, now: NOW });
-    document.setEntry("metadata", "language", { value: "Go", now: NOW });
   });
-  await home.edit(LOCAL_ACCOUNT, (open) => open.deleteMemory({ key: "gone", now: NOW }));
+  const before = await home.sent(LOCAL_ACCOUNT);
+  const refused = await home.move(home.a).catch((thrown) => thrown);
+  expect(refused).toBeInstanceOf(PrivateThere);
+  expect(refused.message).toBe(
+    `${PROJECT} does not come to this service, for its text has 1 line of your personal text, ` +
+      "from line 3; the memory note has 1 line of your personal text, from line 1; " +
+      "the memory both has 1 line of your personal text, from line 1; and 1 more: delete that " +
+      "first, or let it be synced: `memsync link` with --allow-secret or --allow-personal",
+  );
+  expect(await home.held()).toEqual([]);
+  expect(await home.sent(LOCAL_ACCOUNT)).toBe(before);
+  const change = { op: "move", project: PROJECT, to: "a" } as const;
+  const { stays } = await home.store.write((context) => changeRemote(context, book, change));
+  expect(stays).toBe(refused.message);
+});
+
+const ONE_PART: readonly (readonly [string, (open: OpenDocument) => unknown])[] = [
+  ["a text", ({ document }) => document.setContent(`${OWN_LINE}\n`, NOW)],
+  [
+    "the losing one of two memories",
+    ({ document }) => {
+      document.setEntry("memories", "k", { value: OWN_LINE, now: NOW, seen: [] });
+      document.setEntry("memories", "k", { value: "fine", now: NOW + 1, seen: [] });
+    },
+  ],
+  [
+    "the losing one of two metadata",
+    ({ document }) => {
+      document.setEntry("metadata", "k", { value: OWN_LINE, now: NOW, seen: [] });
+      document.setEntry("metadata", "k", { value: "fine", now: NOW + 1, seen: [] });
+    },
+  ],
+  [
+    "a version in a conflict of the text",
+    ({ document }) => {
+      const at = (text: string, machine: string) => ({ text, machine, at: NOW });
+      const versions = [at(`${OWN_LINE}\n`, "a"), at("", "b")] as const;
+      recordTextConflict(document, { kind: "unseen", versions }, { now: NOW });
+    },
+  ],
+  ["a memory's name", ({ document }) => setMemory(document, OWN_LINE, "fine")],
+  [
+    "a deleted memory's name",
+    (open) => {
+      setMemory(open.document, OWN_LINE, "fine");
+      open.deleteMemory({ key: OWN_LINE, now: NOW + 1 });
+    },
+  ],
+];
+
+function setMemory(document: ReplicaDocument, key: string, value: string) {
+  document.setEntry("memories", key, { value, now: NOW });
+}
+
+test.each(ONE_PART)("%s of one's own stays, until somebody allows it", async (_, write) => {
+  const home = await openHome(PROJECT, write);
+  await expect(home.move(home.a)).rejects.toThrow("does not come to this service");
+  const before = await home.sent(LOCAL_ACCOUNT);
+  const binding = { project: PROJECT, remote: "a", former: undefined, others: [] };
+  const bind = (allows: Allows) =>
+    home.store.write((context) => bindProject(context, book, { ...binding, allows }));
+  await expect(bind({ allowSecret: true })).rejects.toThrow("does not come to this service");
+  expect(await bind({ allowPersonal: true })).toBe(home.a);
+  expect(await home.sent(home.a)).toBe(before);
+  expect(await home.held()).toEqual([]);
+});
+
+test("a name that looks like a secret is not repeated", async () => {
+  const home = await openHome(PROJECT, ({ document }) =>
+    setMemory(document, PLANTED.github, "fine"),
+  );
+  const refused = await home.move(home.a).catch((thrown) => thrown);
+  expect(refused.message).toContain("the memory [secret] looks like a GitHub token");
+  expect(refused.message).not.toContain(PLANTED.github);
+});
+
+test("what a deleted memory said is not sent", async () => {
+  const home = await openHome(PROJECT, ({ document }) => setMemory(document, "note", OWN_LINE));
+  await home.edit(LOCAL_ACCOUNT, (open) => open.deleteMemory({ key: "note", now: NOW + 1 }));
   await home.move(home.a);
-  const { memories, content } = await home.read(home.a);
-  expect([memories, content]).toEqual([{ both: ["first"], fine: ["edited"] }, ""]);
-  const place = { account: home.a, code: "personal-lines", shown: true } as const;
-  const found = (await home.held()).sort((one, next) => one.key.localeCompare(next.key));
-  expect(found).toEqual([
-    { ...place, kind: "text", key: "", value: `# P\n\n- ${OWN_LINE}\n` },
-    { ...place, kind: "memory", key: "both", value: OWN_LINE },
-    { ...place, kind: "memory", key: "note", value: `- **${OWN_LINE}**` },
-    { ...place, kind: "metadata", key: "rule", value: JSON.stringify(OWN_LINE) },
-  ]);
-  expect(await home.sent(home.a)).not.toContain(OWN_LINE);
-  const [fine] = await home.store.write(async (context) => {
-    return (await context.open(projectDocument(home.a, PROJECT))).document.memories.get("fine");
+  const { update } = await home.store.write(async (context) => {
+    const open = await context.open({ owner: home.a, name: PROJECT });
+    const position = { remote: { epoch: "e", seq: 0 }, ackedSeq: 0, refused: undefined };
+    return (await outgoingOf(context.db, open, position)).request;
   });
-  expect(fine).toMatchObject({ created_at: NOW, updated_at: NOW + 5 });
+  const sent = Buffer.from(update ?? []).toString("latin1");
+  expect([sent.includes("note"), sent.includes(OWN_LINE)]).toEqual([true, false]);
 });
 
 test("a project that nothing is private in keeps its very entries, and so does one that stays here", async () => {
   const ids = (open: OpenDocument) => open.document.memories.get("note").map(({ id }) => id);
   const read = async ({ store }: Awaited<ReturnType<typeof openHome>>, owner: AccountId) =>
     store.write(async (context) => ids(await context.open(projectDocument(owner, PROJECT))));
-  const fine = await openHome(PROJECT, ({ document }) =>
-    document.setEntry("memories", "note", { value: "nothing", now: NOW }),
-  );
+  const fine = await openHome(PROJECT, ({ document }) => setMemory(document, "note", "nothing"));
   const before = await read(fine, LOCAL_ACCOUNT);
   await fine.move(fine.a);
   expect([await read(fine, fine.a), await fine.held()]).toEqual([before, []]);
   const own = await openHome(PROJECT, () => {});
   await own.move(own.a);
-  await own.edit(own.a, ({ document }) =>
-    document.setEntry("memories", "note", { value: OWN_LINE, now: NOW }),
-  );
+  await own.edit(own.a, ({ document }) => setMemory(document, "note", OWN_LINE));
   const there = await read(own, own.a);
   await own.move(LOCAL_ACCOUNT);
   expect([await read(own, LOCAL_ACCOUNT), await own.held()]).toEqual([there, []]);
 });
 
-test("what was allowed for a project goes with it", async () => {
-  const home = await openHome(PROJECT, ({ document }) =>
-    document.setEntry("memories", "note", { value: OWN_LINE, now: NOW }),
-  );
-  await home.store.write(({ db }) =>
-    allowPersonalLines(db, { document: PROJECT, text: OWN_LINE }, NOW),
-  );
-  await home.move(home.a);
-  expect(await home.held()).toEqual([]);
-  expect((await home.read(home.a)).memories).toEqual({ note: [OWN_LINE] });
-});
-
 test("what is held since a move is let in, and a deletion beside it stays a question", async () => {
-  const home = await openHome(PROJECT, (open) => {
-    open.document.setEntry("memories", "note", { value: "before", now: NOW });
+  const home = await openHome("global", ({ document }) => setMemory(document, "note", OWN_LINE));
+  await home.edit(home.a, (open) => {
+    setMemory(open.document, "note", "before");
     open.deleteMemory({ key: "note", now: NOW + 1 });
-    const written = { value: OWN_LINE, now: NOW + 2, isBeforeDeletion: true };
-    open.document.setEntry("memories", "note", { ...written, seen: [] });
   });
-  await home.move(home.a);
+  await home.store.write((context) =>
+    moveMemories(context, "global", { from: LOCAL_ACCOUNT, to: home.a }),
+  );
   const [item] = await listHeld(home.store.reader);
   await home.store.write(async ({ db }) => item && (await allowHeld(db, item)));
   await drainInbox(home.store);
   expect((await home.read(home.a)).memories).toEqual({ note: [OWN_LINE] });
   const left = await home.store.write(async (context) => {
-    return (await context.open(projectDocument(home.a, PROJECT))).document.deletionsOf("note");
+    return (await context.open({ owner: home.a, name: "global" })).document.deletionsOf("note");
   });
   expect(left).toHaveLength(1);
 });
@@ -202,62 +255,21 @@ test("what is held of a moved memory is shown as before, and the value below it 
   expect((await home.read(home.a)).memories).toEqual({});
 });
 
-test("an account that the environment turns to another service is judged before it is sent", async () => {
-  const home = await openHome(PROJECT, ({ document }) =>
-    document.setEntry("memories", "note", { value: OWN_LINE, now: NOW }),
-  );
+test("an account that the environment turns to another service stays with the former one until all may come there", async () => {
+  const home = await openHome(PROJECT, ({ document }) => setMemory(document, "note", OWN_LINE));
   const turn = (service: string) =>
     home.store.write((context) => turnToService(context, LOCAL_ACCOUNT, service));
-  await home.store.write(async (context) => {
-    const { id: documentId } = await context.open(projectDocument(LOCAL_ACCOUNT, PROJECT));
-    const position = { remote: { epoch: "e", seq: 1 }, ackedSeq: 1, refused: undefined };
-    await writePosition(context.db, "https://b.example.com", { documentId, position });
+  const position = { remote: { epoch: "e", seq: 1 }, ackedSeq: 1, refused: undefined };
+  const documentId = await home.store.write(async (context) => {
+    const { id } = await context.open(projectDocument(LOCAL_ACCOUNT, PROJECT));
+    await writePosition(context.db, "https://b.example.com", { documentId: id, position });
+    return id;
   });
+  const known = () => readPosition(home.store.reader, "https://b.example.com", documentId);
   await turn("https://b.example.com");
-  expect(await home.held()).toEqual([]);
+  await expect(turn("https://c.example.com")).rejects.toThrow("the memory note has 1 line");
+  expect(await known()).toEqual(position);
+  await home.edit(LOCAL_ACCOUNT, (open) => open.deleteMemory({ key: "note", now: NOW + 1 }));
   await turn("https://c.example.com");
-  expect(await home.held()).toMatchObject([{ key: "note", value: OWN_LINE, shown: true }]);
-  expect(await home.sent(LOCAL_ACCOUNT)).not.toContain(OWN_LINE);
-});
-
-test("metadata that two wrote at once are judged one by one, and a held name is in nothing else", async () => {
-  const home = await openHome(PROJECT, (open) => {
-    const { document } = open;
-    document.setEntry("metadata", "rule", { value: OWN_LINE, now: NOW, seen: [] });
-    document.setEntry("metadata", "rule", { value: "fine", now: NOW + 1, seen: [] });
-    document.setEntry("memories", OWN_LINE, { value: "first", now: NOW });
-    open.deleteMemory({ key: OWN_LINE, now: NOW + 1 });
-    const again = { value: "a note", now: NOW + 2, seen: [], isBeforeDeletion: true };
-    document.setEntry("memories", OWN_LINE, again);
-  });
-  await home.move(home.a);
-  expect((await home.held()).map(({ kind, value }) => [kind, value])).toEqual([
-    ["metadata", JSON.stringify(OWN_LINE)],
-    ["memory", "a note"],
-  ]);
-  expect(await home.sent(home.a)).not.toContain(OWN_LINE);
-  expect(await home.sent(home.a)).toContain("fine");
-});
-
-test("a conflict of the text with a line of one's own goes nowhere, and both versions are held", async () => {
-  const home = await openHome(PROJECT, ({ document }) => {
-    document.setContent("# P\n\nfine\n", NOW);
-    const at = (text: string, machine: string) => ({ text, machine, at: NOW });
-    const versions = [at(`${OWN_LINE}\n`, "a"), at("another line\n", "b")] as const;
-    recordTextConflict(document, { kind: "both", versions }, { now: NOW });
-    const fine = [at("one\n", "a"), at("other\n", "b")] as const;
-    recordTextConflict(document, { kind: "both", versions: fine }, { now: NOW });
-  });
-  await home.move(home.a);
-  const { content } = await home.read(home.a);
-  expect(content).toBe("# P\n\nfine\n");
-  expect((await home.held()).map(({ kind, value, shown }) => [kind, value, shown]).sort()).toEqual([
-    ["text", `${OWN_LINE}\n`, false],
-    ["text", "another line\n", false],
-  ]);
-  const left = await home.store.write(async (context) => {
-    return listTextConflicts((await context.open(projectDocument(home.a, PROJECT))).document);
-  });
-  expect(left.map(({ versions }) => versions[0].text)).toEqual(["one\n"]);
-  expect(await home.sent(home.a)).not.toContain(OWN_LINE);
+  expect(await known()).toEqual(NOT_CONTACTED);
 });

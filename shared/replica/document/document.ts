@@ -58,6 +58,8 @@ export interface DocumentChanges extends TouchedParts {
 export interface WriteOptions {
   /** When the write happened, in milliseconds since the Unix epoch. */
   readonly now: number;
+  /** When the entry began, where it was written before, elsewhere. */
+  readonly createdAt?: number;
   /** The entries that its author saw; if left out, those of the key that are visible now. */
   readonly seen?: readonly EntryId[];
   /** Even if the value is the same, it settles the key's conflicts. */
@@ -267,7 +269,7 @@ export class ReplicaDocument {
     const told = kind === "memories" ? this.deletionsOf(entry.key) : [];
     if (!options.seen && isSettled([...current, ...told], entry.value, options)) return undefined;
     const seen = options.seen ? current.filter((each) => includes(options.seen, each)) : current;
-    const stored = { ...entry, ...timesOf(seen, entryTime(options.now)) };
+    const stored = { ...entry, ...timesOf(seen, options) };
     return { stored, seen, deletions: seenDeletions(told, { current, options }) };
   }
 
@@ -401,8 +403,12 @@ function isSettled(current: readonly Entry[], value: JsonValue, options: WriteOp
 /**
  * The times of an entry that replaces others: updated after each of them, created with the oldest.
  */
-function timesOf(seen: readonly Entry[], now: number): { created_at: number; updated_at: number } {
-  let created = now;
+function timesOf(
+  seen: readonly Entry[],
+  options: Pick<WriteOptions, "now" | "createdAt">,
+): { created_at: number; updated_at: number } {
+  const now = entryTime(options.now);
+  let created = entryTime(options.createdAt ?? now);
   let updated = now;
   for (const entry of seen) {
     created = Math.min(created, entry.created_at);
