@@ -28,6 +28,12 @@ import { Message, requestOf, sendCut, sendOnSocket, sendResponse } from "./node-
 /** How many connections are accepted at a time. Bun has only the system's limit on open files. */
 const CONNECTIONS_MAX = 20_000;
 
+/** After so many turns that accept nobody, nobody waits any more, and what they ask is read. */
+const QUIET_TURNS = 3;
+
+/** The system lets 511 connections wait for Node. Those that go on coming are not waited for. */
+const LAST_TURNS_MAX = 512;
+
 const SERVER_OPTIONS = {
   IncomingMessage: Message,
   keepAliveTimeout: IDLE_TIMEOUT_S * 1000,
@@ -55,7 +61,9 @@ export const listenNode: Listen = async (app, address) => {
   server.on("clientError", (_error, socket) => void refuseMalformed(app, socket));
   const sockets = acceptSockets(app, server);
   const connections = new Set<Socket>();
+  let accepted = 0;
   server.on("connection", (socket) => {
+    accepted += 1;
     connections.add(socket);
     socket.once("close", () => connections.delete(socket));
   });
@@ -69,9 +77,13 @@ export const listenNode: Listen = async (app, address) => {
     closing = true;
     await leaving(app.world, askedAt);
     // Node runs a timer that is late before it reads: what has come meanwhile would be hung up on.
-    // One turn may accept a connection, and the next one reads what it asks.
-    for (let turns = 0; turns < 3; turns++)
+    // A turn accepts one connection, however many wait, and the next one reads what it asks.
+    let quiet = 0;
+    for (let turns = 0; quiet < QUIET_TURNS && turns < LAST_TURNS_MAX; turns++) {
+      const before = accepted;
       await new Promise<void>((resolve) => app.world.defer(resolve));
+      quiet = accepted === before ? quiet + 1 : 0;
+    }
   }
 
   /**
