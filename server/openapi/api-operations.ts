@@ -121,7 +121,8 @@ to no project.
 With \`projects\` it is about up to 50 of them, too, and is one request. Each is answered as by a \
 call of its own, and refused by itself: the answer has its \`documents\`, or the \`error\` that \
 such a call would be answered. An unknown one is made, by its \`name\`. Once the answer or the \
-work is large, the rest of the projects is answered \`later\`: nothing was done about them, send them again.`,
+work is large, the rest of the projects is answered \`later\`: nothing was done about \
+them, send them again.`,
     parameters: [],
     body: {
       required: true,

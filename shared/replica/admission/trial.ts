@@ -11,7 +11,7 @@ import { visitInOrder } from "./visit-in-order.ts";
  */
 export const SEARCH_STEPS_MAX = 2_000_000;
 
-/** So many Yjs may pass itself, in one turn of the event loop. */
+/** Yjs may pass so many itself, in one turn of the event loop. */
 export const PLAIN_STEPS_MAX = 100_000;
 
 /** What a trial has found. */
