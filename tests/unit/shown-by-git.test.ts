@@ -29,12 +29,15 @@ function knownWith(marked: MarkedText | undefined): FollowedState {
   return { checkedOut: { commit: "c1" }, marked } as FollowedState;
 }
 
-/** A git whose index has this as what both versions were made of; undefined: nothing. */
-function gitWith(base: string | undefined): Git {
-  return async () =>
-    base === undefined
+/** A git whose index has these: what both versions were made of, and the versions. */
+function gitWith(...stages: readonly (string | undefined)[]): Git {
+  return async (_, args) => {
+    const stage = args.join(" ").match(/:([123]):/)?.[1];
+    const text = stages[Number(stage) - 1];
+    return text === undefined
       ? { kind: "refused", exitCode: 128, code: "other", message: "fatal: not in the index" }
-      : { kind: "done", stdout: Buffer.from(base) };
+      : { kind: "done", stdout: Buffer.from(text) };
+  };
 }
 
 /** What was seen, one after the other, while git's conflict was not over. */
@@ -46,11 +49,19 @@ async function shownOver(
   base: string | undefined,
   ...texts: readonly string[]
 ): Promise<MarkedText | undefined> {
+  return await shownOf((text) => [base, text, text], ...texts);
+}
+
+/** The same where the index has these while each of the texts is in the file. */
+async function shownOf(
+  index: (text: string) => readonly (string | undefined)[],
+  ...texts: readonly string[]
+): Promise<MarkedText | undefined> {
   let seen: MarkedText | undefined;
   for (const text of texts) {
     const known = knownWith(seen);
     const looked = { read: textOf(text), standing: BUSY, known };
-    const { marked, isNoted } = await lookAtMarks(gitWith(base), looked);
+    const { marked, isNoted } = await lookAtMarks(gitWith(...index(text)), looked);
     expect(isNoted).toBe(isDeepStrictEqual(marked, seen));
     seen = marked;
   }
@@ -163,10 +174,27 @@ test("a line that both versions were made of, and that git shows beside one, may
 
 test("what is typed beside git's marks while they stand is nothing that git has shown", async () => {
   const first = await shown(MARKED);
-  expect(await shown(MARKED, `${MARKED}Typed.\n`)).toEqual(first);
+  expect(await shownOf(() => [undefined, MARKED], MARKED, `${MARKED}Typed.\n`)).toEqual(first);
   const two = `${MARKED}\n${MARKED.replaceAll("Build", "Run")}`;
   expect(await shown(two, `${MARKED}\nRun with npm.\nAsk first.\n`)).toEqual(await shown(two));
   // The next commit of a rebase has places of its own.
   const next = MARKED.replaceAll("make", "cargo");
   expect((await shown(MARKED, next))?.marked).toBe(next);
+});
+
+test("what is typed beside git's marks before anybody looks, or with a place settled, git has not shown", async () => {
+  const theirs = COMMITTED.replace("make", "npm");
+  const index = () => [undefined, COMMITTED, theirs];
+  const first = await shownOf(index, MARKED);
+  expect(first?.marked).toBe(MARKED);
+  const typed = `Typed above.\n${MARKED.replace("npm.\n", "npm.\nTyped inside.\n")}Typed.\n`;
+  expect(await shownOf(index, typed)).toEqual(first);
+  expect(await shownOf(index, typed.replaceAll("\n", "\r\n"))).toEqual({
+    ...first,
+    marked: MARKED.replaceAll("\n", "\r\n"),
+  } as MarkedText);
+  const settled = typed.replace("Build with npm.\n", "");
+  expect(await shownOf(index, MARKED, settled)).toEqual(first);
+  // Once somebody has staged the file, the index has neither version.
+  expect(await shownOf((text) => (text === MARKED ? index() : []), MARKED, settled)).toEqual(first);
 });

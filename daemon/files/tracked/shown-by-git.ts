@@ -4,8 +4,8 @@ import { hasWord } from "../../../shared/replica/text/line-diff.ts";
 import { plainLines } from "../../../shared/replica/text/text-form.ts";
 import type { ShownByMarks, TwoSides } from "../../git/file-steps.ts";
 import type { FileStanding } from "../../git/git-state.ts";
-import { readMergeBase } from "../../git/merge-base-text.ts";
 import type { Git } from "../../git/run-git.ts";
+import { readUnmergedTexts } from "../../git/unmerged-texts.ts";
 import type { Readable, ShownLines } from "../state/follow-facts.ts";
 import type { FollowedState, MarkedText } from "../state/follow-store.ts";
 
@@ -35,7 +35,7 @@ export interface LookAtMarks {
 /**
  * Takes notice of what git shows with its marks: whoever settles that in the file has seen both
  * versions, which else nobody can say of a save. Until the marks are gone or committed the file
- * counts as busy, whatever was staged. One git process where it shows others than before.
+ * counts as busy, whatever was staged. Three git processes where it shows others than before.
  */
 export async function lookAtMarks(
   git: Git,
@@ -61,10 +61,12 @@ async function markedText(
   const last = known?.marked;
   if (standing.kind === "busy") {
     if (read.kind !== "text" || !hasMarks(read)) return last;
-    if (last && isShownIn(last, read.content)) return last;
-    const base = (await readMergeBase(git, standing.file)) ?? last?.base;
+    if (last?.marked === read.content) return last;
+    const { base = last?.base, sides } = await readUnmergedTexts(git, standing.file);
+    const marked = sides.length > 0 ? ofSides(read.content, sides) : read.content;
+    if (last && (sides.length === 0 || hasNothingElse(marked, last))) return last;
     return {
-      marked: read.content,
+      marked,
       at: last?.at ?? read.savedAt,
       ...(base !== undefined && { base }),
     };
@@ -73,26 +75,21 @@ async function markedText(
   return standing.kind === "tracked" && standing.onDefaultBranch ? last : undefined;
 }
 
-/**
- * Whether git has shown all places of a text before: then a person has written beside them, or has
- * settled others. What is typed there git has not shown.
- */
-function isShownIn({ marked }: MarkedText, content: string): boolean {
-  const known = new Set(placesIn(marked));
-  return placesIn(content).every((place) => known.has(place));
+/** The marks and what git has put beside and between them: a person may have typed the rest. */
+function ofSides(content: string, sides: readonly string[]): string {
+  const shown = new Set(sides.flatMap(plainLines));
+  const parts = [...partsOf({ marked: content })].filter(({ line, part }) => {
+    return part === "mark" || part === "base" || plainLines(line).every((each) => shown.has(each));
+  });
+  return parts.map(({ line }) => line).join("");
 }
 
-function placesIn(marked: string): string[] {
-  const places: string[] = [];
-  let isOpen = false;
-  for (const { line, part } of partsOf({ marked })) {
-    if (part === "beside") isOpen = false;
-    else if (!isOpen || BEGIN.test(line)) {
-      places.push(line);
-      isOpen = true;
-    } else places.push(`${places.pop()}${line}`);
-  }
-  return places;
+/** Whether all that such a text shows was known before: then only places were settled since. */
+function hasNothingElse(marked: string, last: MarkedText): boolean {
+  const { all } = shownLines(last);
+  return versionsOf({ marked }).every(({ line }) =>
+    plainLines(line).every((each) => all.has(each)),
+  );
 }
 
 function hasMarks(read: Readable): boolean {
@@ -108,7 +105,7 @@ type Part = "beside" | "mark" | "mine" | "base" | "theirs";
  */
 function* partsOf({
   marked,
-}: MarkedText): Generator<{ readonly line: string; readonly part: Part }> {
+}: Pick<MarkedText, "marked">): Generator<{ readonly line: string; readonly part: Part }> {
   let place: Part = "beside";
   for (const line of marked.split(/(?<=\n)/)) {
     const next = placeAfter(line, place);
@@ -126,7 +123,7 @@ function placeAfter(line: string, place: Part): Part | undefined {
 }
 
 /** Without what both versions had: that was in the file once, so git alone has not shown it. */
-function versionsOf(marked: MarkedText) {
+function versionsOf(marked: Pick<MarkedText, "marked">) {
   return [...partsOf(marked)].filter(({ part }) => part !== "mark" && part !== "base");
 }
 

@@ -49,8 +49,8 @@ export const MARKS: readonly Mistake[] = [
   marked(
     "what is typed beside git's marks counts as shown by git",
     "what is typed beside git's marks while they stand is nothing that git has shown",
-    "if (last && isShownIn(last, read.content)) return last;",
-    "if (last?.marked === read.content) return last;",
+    "const marked = sides.length > 0 ? ofSides(read.content, sides) : read.content;",
+    "const marked = read.content;",
   ),
   mistakesIn("daemon/git/file-steps.ts", "long/pulled-over.test.ts")(
     "marks that no look has seen were never there",
