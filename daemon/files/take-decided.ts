@@ -115,6 +115,7 @@ async function takeAsEdit(
   const { base, undone, settled } = await baseOfEdit(context, open, {
     sight,
     known: withoutCleared(open, known ?? ABSENT, file),
+    unseen,
     setAside: holding.aside,
   });
   const isSeen = settled !== undefined && hasReadBeside(settled, sight);

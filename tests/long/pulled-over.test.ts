@@ -79,13 +79,34 @@ for (const [how, pull] of Object.entries(WAYS)) {
   }
 }
 
+for (const [how, pull] of Object.entries(WAYS)) {
+  test(`after ${how} a save at once with a line that others have just deleted keeps it`, async () => {
+    for (const each of [a, b]) await each.follow({ write: true });
+    b.put(`${START}- before of b\n`);
+    await both();
+    for (const each of [a, b]) await each.pass(LONG_MS);
+    await lab.commit(a, OTHERS);
+    await lab.run(a, "push", "-q");
+    a.put(a.file().replace("- one\n", ""));
+    await both();
+    expect(b.file()).not.toContain("- one\n");
+    await pull();
+    b.put(`${STALE}- before of b\n`);
+    const { text, listed } = await both();
+    for (const line of ["- one\n", "- of a\n", "- of b\n"]) expect(text).toContain(line);
+    expect(listed).toBe(2);
+  });
+}
+
 const PLACE = /<{7} .*\n([\s\S]*?)={7}\n([\s\S]*?)>{7} .*\n/;
 
-for (const [whose, kept] of [
-  ["one's own side", "$1"],
-  ["the other side", "$2"],
+for (const [whose, kept, hasLooked, isSettling] of [
+  ["one's own side is kept", "$1", true, false],
+  ["one's own side is kept, and nobody looked before", "$1", false, false],
+  ["one's own side is kept in pieces", "$1", true, true],
+  ["the other side is kept", "$2", true, false],
 ] as const) {
-  test(`a line that is typed beside git's marks arrives where ${whose} is kept`, async () => {
+  test(`a line that is typed beside git's marks arrives where ${whose}`, async () => {
     await lab.commit(a, START.replace("two", "two of a"));
     await lab.run(a, "push", "-q");
     // b knows of that commit, and its file has none of it.
@@ -93,8 +114,10 @@ for (const [whose, kept] of [
     await lab.commit(b, START.replace("two", "two of b"));
     await both();
     await lab.git.runToFailure(b.dir, "pull", "-q", "--no-rebase");
-    await b.settle();
-    await b.save(`${b.file()}- typed\n`);
+    if (hasLooked) await b.settle();
+    // A conflict may be settled piece by piece.
+    const more = isSettling ? b.file().replace("- two of b\n", "") : b.file();
+    await b.save(`${more}- typed\n`);
     await b.save(b.file().replace(PLACE, kept));
     await git("add", FILE);
     await git("commit", "-q", "--no-edit");

@@ -53,10 +53,12 @@ export async function baseOfEdit(
   {
     sight,
     known,
+    unseen,
     setAside,
   }: {
     readonly sight: Sight;
     readonly known: FileState;
+    readonly unseen: readonly Arrival[];
     readonly setAside: readonly TextConflictRecord[];
   },
 ): Promise<EditBase> {
@@ -83,7 +85,9 @@ export async function baseOfEdit(
   const removed = without(await linesRemoved(db, open.id), returnedBy(aside, file));
   const left = { own, parted: (past?.parted ?? []).map((text) => linesIn(String(text))) };
   const from = told.map((version) => withoutLeftOut(withoutLines(version, removed), left));
-  const base = pulledBase({ from: [...from, own], lines: linesIn(file.content) });
+  const pulled = pulledBase({ from: [...from, own], lines: linesIn(file.content) });
+  // What git has put back by itself nobody has saved.
+  const base = sight.madeBy === "others" ? pulled : withoutTaken(pulled, unseen);
   return {
     base: { ...known, base },
     undone: undoneRemovals(open, file, { versions: told, removed }),
@@ -249,7 +253,11 @@ export async function takeGitVersion(
   const taken =
     unseen.length === 0 || file.content === committed
       ? unconflicted(await takeSave(context, open, { base: from, file }))
-      : await takeEdit(context, open, { known: from, file, unseen });
+      : await takeEdit(context, open, {
+          known: { ...from, base: withoutTaken(base, unseen) },
+          file,
+          unseen,
+        });
   const kind = isOther ? "renewed" : past?.relation === "back" ? "set-aside" : undefined;
   const lacking =
     kind && known ? keptOf(context, open, { known, version: committed, file, kind }) : [];
@@ -258,6 +266,12 @@ export async function takeGitVersion(
   const told = await record(context, open, { conflicts });
   const setAside = conflicts.filter((each) => each.kind === "set-aside");
   return { ...taken, conflicts: [...taken.conflicts, ...told], aside: setAside };
+}
+
+/** Without what others have deleted and a commit still has: a save that has it may be stale. */
+function withoutTaken(version: CapturedText, unseen: readonly Arrival[]): CapturedText {
+  const taken = unseen.flatMap((each) => each.taken.map(withoutBreak));
+  return withoutLines(version, new Set(taken.filter(hasWord)));
 }
 
 /** The texts of lines whose deletion git keeps elsewhere. */

@@ -64,4 +64,10 @@ export const MARKS: readonly Mistake[] = [
     "had.has(withoutBreak(text)) &&",
     "!had.has(withoutBreak(text)) &&",
   ),
+  mistakesIn("daemon/files/tracked/take-git-version.ts", "long/pulled-over.test.ts")(
+    "what a commit still has no save brings back",
+    "after checkout and pull a save at once with a line that others have just deleted keeps it",
+    "base: withoutTaken(base, unseen) },",
+    "base },",
+  ),
 ];
