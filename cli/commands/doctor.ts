@@ -1,6 +1,7 @@
 import type { Command } from "commander";
 import { checkAssistants, checkPersonal } from "../doctor/assistant-checks.ts";
 import {
+  checkCalls,
   checkDaemon,
   checkFailing,
   checkOwn,
@@ -63,7 +64,7 @@ async function doctor(env: Environment, { json }: { readonly json?: boolean }): 
 
 async function examine(env: Environment): Promise<Finding[]> {
   const { home } = env;
-  const { findings: ofRemotes, readOnly } = await checkRemotes(env);
+  const { findings: ofRemotes, readOnly, wrong } = await checkRemotes(env);
   return [
     await findingOf("runtime", checkRuntime),
     await findingOf("git", checkGit),
@@ -77,7 +78,8 @@ async function examine(env: Environment): Promise<Finding[]> {
     await findingOf("watching", checkWatches),
     ...(await checkMachineName(env)),
     await findingOf("daemon", () => checkDaemon(env)),
-    ...(await withStatus(home, (status) => [
+    ...(await withStatus(home, async (status) => [
+      ...(await checkCalls(env, status, wrong)),
       checkProjects(status, readOnly),
       ...checkFailing(status),
       ...checkOwn(status, readOnly),

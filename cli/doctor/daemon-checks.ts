@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import type { Home } from "../../daemon/home/home.ts";
-import { failureOf, listFailing } from "../../daemon/status/refused-units.ts";
+import { digestOfToken } from "../../daemon/service/token-digest.ts";
+import { failureOf, isShut, listFailing, whyShut } from "../../daemon/status/refused-units.ts";
 import type {
   DaemonStatus,
   FolderStatus,
@@ -8,6 +9,7 @@ import type {
   UnitStatus,
 } from "../../daemon/status/status.ts";
 import { followedFilesOf } from "../../daemon/status/synced-projects.ts";
+import type { Introduction } from "../../daemon/supervise/introduction.ts";
 import { messageOf } from "../../shared/errors.ts";
 import { shellWord } from "../../shared/shell-word.ts";
 import { takeLock } from "../../shared/sqlite/lock.ts";
@@ -54,6 +56,42 @@ function versionFinding({ version }: DaemonStatus): Finding {
   if (version === VERSION) return noted("daemon-running", `running, ${version}`);
   const detail = `running, of version ${version}; this is ${VERSION}`;
   return noted("daemon-other-version", detail, "memsync restart");
+}
+
+/**
+ * Services that take none of the running daemon's calls. `told`: the names of the remotes of which a
+ * check of this shell's own has found the reason.
+ */
+export async function checkCalls(
+  env: Environment,
+  { remotes }: DaemonStatus,
+  told: ReadonlySet<string>,
+): Promise<Finding[]> {
+  const shut = remotes.filter((remote) => isShut(remote) && !told.has(remote.name));
+  if (shut.length === 0) return [];
+  const daemon = await contactDaemon(env.home);
+  return shut.map((remote) => {
+    const isItsOwn = remote.default && daemon && hasOwnToken(env, daemon.introduction);
+    return noted(
+      "daemon-refused",
+      `the running daemon's calls fail: ${whyShut(remote)}`,
+      isItsOwn ? START_WITH_THIS : "once that is done, `memsync sync` tries again",
+    );
+  });
+}
+
+const START_WITH_THIS =
+  "the daemon was started with a MEMSYNC_TOKEN that is not set here: `memsync stop`, then " +
+  "`memsync start` here";
+
+/** Whether a daemon goes on with a variable's token that a new one would not be given here. */
+function hasOwnToken(
+  { serviceToken }: Environment,
+  { environment, service }: Introduction,
+): boolean {
+  const its = service?.token ?? undefined;
+  const here = serviceToken === undefined ? undefined : digestOfToken(serviceToken.trim());
+  return environment.has_token && its !== here;
 }
 
 /** Files that can't be read, so that nobody knows whether they are synced. */
@@ -146,11 +184,11 @@ export function checkPolled({ projects }: DaemonStatus): Finding {
 /** The findings of `check` about the daemon's answers, or why those could not be read. */
 export async function withStatus(
   home: Home,
-  check: (status: DaemonStatus) => Finding[],
+  check: (status: DaemonStatus) => Finding[] | Promise<Finding[]>,
 ): Promise<Finding[]> {
   try {
     const status = await askDaemon(home);
-    return status ? check(status) : [];
+    return status ? await check(status) : [];
   } catch (thrown) {
     return [noted("daemon-unreadable", `answers badly: ${messageOf(thrown)}`, "memsync restart")];
   }

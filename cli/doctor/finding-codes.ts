@@ -40,6 +40,7 @@ export const FINDINGS = {
     "the daemon runs with another token than this shell's",
   ],
   "daemon-running": ["daemon", "ok", "the daemon runs"],
+  "daemon-refused": ["daemon", "wrong", "a service takes none of the running daemon's calls"],
   "daemon-other-version": ["daemon", "warning", "the daemon is of another version"],
   "files-failing": ["files", "wrong", "a followed file can't be read"],
   "own-read-only": ["own", "warning", "`user` and `global` stay here, for the token may only read"],

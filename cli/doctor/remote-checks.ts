@@ -32,17 +32,20 @@ export interface RemoteFindings {
   readonly findings: readonly Finding[];
   /** The names of those whose token may only read. */
   readonly readOnly: ReadonlySet<string>;
+  /** The names of those of which something is wrong. */
+  readonly wrong: ReadonlySet<string>;
 }
 
 /** Checks the default remote, and every other to which a project is bound. */
 export async function checkRemotes(env: Environment): Promise<RemoteFindings> {
   const readOnly = new Set<string>();
+  const wrong = new Set<string>();
   let asked: Asked[];
   try {
     asked = await remotesInUse(env);
   } catch (thrown) {
     const mend = "set MEMSYNC_URL and MEMSYNC_TOKEN right, or `memsync login`";
-    return { findings: [noted("service-unset", messageOf(thrown), mend)], readOnly };
+    return { findings: [noted("service-unset", messageOf(thrown), mend)], readOnly, wrong };
   }
   const findings: Finding[] = [];
   for (const each of asked) {
@@ -51,12 +54,13 @@ export async function checkRemotes(env: Environment): Promise<RemoteFindings> {
       return only(noted("token-failed", messageOf(thrown), `memsync login --remote ${name}`));
     });
     if (found.isReadOnly) readOnly.add(name);
+    if (found.findings.some(({ state }) => state === "wrong")) wrong.add(name);
     const at = asked.length > 1 ? `${name}: ` : "";
     findings.push(
       ...found.findings.map((finding) => ({ ...finding, detail: at + finding.detail })),
     );
   }
-  return { findings, readOnly };
+  return { findings, readOnly, wrong };
 }
 
 function only(...findings: Finding[]): ServiceFindings {

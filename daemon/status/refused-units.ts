@@ -31,11 +31,12 @@ export function listRefusals(status: DaemonStatus): string[] {
 }
 
 /** Whether a remote's service accepts no call until a person has done something. */
-function isShut({ service }: RemoteStatus): boolean {
+export function isShut({ service }: RemoteStatus): boolean {
   return service.blocked || service.token_refused;
 }
 
-function whyShut(remote: RemoteStatus): string {
+/** Why such a service takes no call, and what to do, in one sentence. */
+export function whyShut(remote: RemoteStatus): string {
   const { name, service } = remote;
   if (service.blocked) return `${name} can't be called: ${service.message}`;
   return `${service.name} refuses the token (${service.message}): ${tokenAdvice(remote)}`;

@@ -1,5 +1,6 @@
 import { expect } from "bun:test";
 import { mkdirSync } from "node:fs";
+import type { Finding } from "../../cli/doctor/finding.ts";
 import { type Lab, scenario } from "../support/lab.ts";
 import type { Machine } from "../support/machine.ts";
 import { ServerFolder } from "../support/server-process.ts";
@@ -89,5 +90,34 @@ scenario("a new token of the same user's is known once a daemon has been started
     await ann.memsync("set", "me", "new", "--layer", "user");
     await ann.down();
     expect((await ann.run(["get", "me"])).stderr).toBe("");
+  }),
+);
+
+scenario("doctor finds that a daemon's calls are refused, whose token this shell has not", (lab) =>
+  withAnn(lab, async ({ ann, token }) => {
+    const mine = ann.service;
+    const url = mine?.url ?? "";
+    for (const [given, why] of [
+      [await token("bob"), /calls fail: \S+ can't be called: MEMSYNC_TOKEN is bob's/],
+      ["mst_garbage", /calls fail: \S+ refuses the token \(/],
+    ] as const) {
+      ann.service = { url, token: given };
+      await ann.up();
+      ann.service = mine;
+      await waitFor("the daemon's calls to be refused", async () => {
+        return /can't be called|refuses the token/.test(await ann.memsync("status"));
+      });
+      const { status, stdout } = await ann.run(["doctor", "--json"]);
+      const found = JSON.parse(stdout) as Finding[];
+      expect(status).toBe(1);
+      expect(found.find(({ code }) => code === "daemon-refused")).toMatchObject({
+        state: "wrong",
+        detail: expect.stringMatching(why),
+        mend: expect.stringContaining("`memsync stop`, then `memsync start` here"),
+      });
+      await ann.down();
+    }
+    await ann.up();
+    expect((await ann.run(["doctor"])).stdout).not.toMatch(/calls fail/);
   }),
 );
