@@ -190,6 +190,12 @@ export const REASONS = {
     },
     advise: () => "each is sent again when its session goes on or gets another title",
   },
+  "sessions-private": {
+    meaning: "records of sessions are named by what is private, and not sent",
+    say: ({ kept }: { readonly kept: number }) =>
+      `${count(kept, "session's record stays", "sessions' records stay")} on this machine: ` +
+      "the id or the assistant's name looks like a secret, or is a line of your own text",
+  },
   "looks-like-secret": {
     meaning: "a write looks like a secret and is held",
     say: ({ like, line, more, inKey, personal }: LooksLikeSecret) => {

@@ -59,7 +59,7 @@ export async function checkTranscripts(env: Environment): Promise<Finding[]> {
 
 function refusedFindings({ refused }: Known): Finding[] {
   const [first] = refused;
-  if (!first) return [];
+  if (first?.said === undefined) return [];
   const what = count(refused.length, "session's record", "sessions' records");
   const detail = `a service refuses ${what}: ${first.id}: ${first.said}`;
   const mend = "give the session another title: its record is then sent again";
@@ -69,7 +69,8 @@ function refusedFindings({ refused }: Known): Finding[] {
 async function readKnown(db: Kysely<DaemonTables> | undefined): Promise<Known> {
   const rows = db ? await listTranscripts(db) : [];
   const links = db ? await listLinks(db) : [];
-  const refused = db ? await refusedSessions(db) : [];
+  const lacking = db ? await refusedSessions(db) : [];
+  const refused = lacking.filter(({ said }) => said !== undefined);
   return { links, rows: new Map(rows.map((row) => [row.path, row])), refused };
 }
 

@@ -1,4 +1,5 @@
 import type { Kysely } from "kysely";
+import { leavingSessions } from "../../daemon/held/leaving-sessions.ts";
 import { listHeld } from "../../daemon/home/held-store.ts";
 import { ALL_LAST_WORDS, lastWordsSeq } from "../../daemon/home/last-words.ts";
 import { listLinks } from "../../daemon/home/links.ts";
@@ -9,7 +10,6 @@ import {
   readPosition,
 } from "../../daemon/home/positions.ts";
 import { serviceNameOf } from "../../daemon/home/remote.ts";
-import { unsentSessions } from "../../daemon/home/session-records.ts";
 import type { DaemonTables } from "../../daemon/home/tables.ts";
 import { readInbox } from "../../daemon/inbox/inbox.ts";
 import { laidOver } from "../../daemon/inbox/overlay.ts";
@@ -147,8 +147,8 @@ async function previewOne(
 async function sessionsToSend(db: Db, name: string, account: AccountId) {
   const project = parseProjectId(name);
   if (project === undefined) return [];
-  const unsent = await unsentSessions(db, account, project);
-  return unsent.map(({ upload: { id, title } }) => ({ id, title }));
+  const { leaving } = await leavingSessions(db, account, project);
+  return leaving.map(({ upload: { id, title } }) => ({ id, title }));
 }
 
 function keyChanges(

@@ -7,6 +7,9 @@ import type { DaemonTables } from "./tables.ts";
 
 type Db = Kysely<DaemonTables>;
 
+/** Stands where a service's words would, of a record that none was asked about. */
+const KEPT = "private";
+
 /** At most this many records go by one call. */
 const SESSIONS_PER_CALL = 1000;
 
@@ -111,6 +114,15 @@ export async function noteSentSessions(
   for (const each of sessions) await noteSession(db, account, { ...each, refused: null });
 }
 
+/** As they are now they stay on this machine, for what is private in their names. See `status`. */
+export async function noteKeptSessions(
+  db: Db,
+  account: AccountId,
+  sessions: readonly UnsentSession[],
+): Promise<void> {
+  for (const each of sessions) await noteSession(db, account, { ...each, refused: KEPT });
+}
+
 /** The service refuses it in these words: as it is now it is not sent again. `status` says so. */
 export async function noteRefusedSession(
   db: Db,
@@ -132,11 +144,11 @@ async function noteSession(
     .execute();
 }
 
-/** A record that the service refuses as it is now. */
+/** A record that the service lacks as it is now, and does not get. */
 export interface RefusedSession {
   readonly id: Session["id"];
-  /** In the service's words. */
-  readonly said: string;
+  /** In the service's words; undefined of one that stays on this machine. */
+  readonly said: string | undefined;
 }
 
 /** Those of a project; of all projects where none is named. The latest activity first. */
@@ -161,7 +173,7 @@ export async function refusedSessions(
   const rows = await asked.execute();
   return rows.map(({ body, refused }) => ({
     id: parseStored<Session>(body).id,
-    said: refused ?? "",
+    said: refused === KEPT ? undefined : (refused ?? ""),
   }));
 }
 

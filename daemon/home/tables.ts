@@ -99,14 +99,14 @@ interface MemoryFilesTable {
   is_gits: number;
 }
 
-/** A record of a session, as the service of its project has it or has refused it. */
+/** A record of a session as its service has it, has refused it or is not to have it. */
 interface SentSessionsTable {
   account: AccountId;
   /** The session's. */
   id: string;
   /** As it was sent, in JSON. */
   body: string;
-  /** Why the service would not take it, in its words; null where it has. */
+  /** Why the service lacks it, in its words, or that it stays here; null where it has it. */
   refused: string | null;
 }
 

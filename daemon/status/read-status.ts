@@ -326,18 +326,20 @@ async function unitStatus(
   return { memories, waiting, contacted, ...why, notes };
 }
 
-/** That the service would not take records of the project's sessions. */
+/** Which records of the project's sessions the service does not get. */
 async function sessionNotes(
   db: Kysely<DaemonTables>,
   account: AccountId,
   project: ProjectId,
 ): Promise<StatusNote[]> {
-  const refused = await refusedSessions(db, { account, project });
-  const [first] = refused;
-  if (!first) return [];
-  const ids = refused.map(({ id }) => id);
-  const why: Reason = { code: "sessions-refused", ids, said: first.said };
-  return [{ code: why.code, message: explain(why) }];
+  const lacking = await refusedSessions(db, { account, project });
+  const ids = lacking.flatMap(({ id, said }) => (said === undefined ? [] : id));
+  const said = lacking.find((each) => each.said !== undefined)?.said;
+  const kept = lacking.length - ids.length;
+  const notes: Reason[] = [];
+  if (said !== undefined) notes.push({ code: "sessions-refused", ids, said });
+  if (kept > 0) notes.push({ code: "sessions-private", kept });
+  return notes.map((why) => ({ code: why.code, message: explain(why) }));
 }
 
 /** The service has said that the token does not reach the document, and never answered about it. */

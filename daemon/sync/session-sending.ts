@@ -1,11 +1,12 @@
 import type { ProjectId } from "../../shared/ids.ts";
 import type { ExchangeAnswer, ExchangeRequest } from "../../shared/wire/exchange.ts";
+import { leavingSessions } from "../held/leaving-sessions.ts";
 import {
   forgetSentSessions,
+  noteKeptSessions,
   noteRefusedSession,
   noteSentSessions,
   type UnsentSession,
-  unsentSessions,
 } from "../home/session-records.ts";
 import type { RoundOptions } from "../service/round-options.ts";
 import type { Outcome } from "../service/service.ts";
@@ -29,7 +30,11 @@ export async function exchangeWithSessions(
   const { service, store, account, isLinked = () => true } = options;
   if (project === null) return await service.exchange(project, { documents });
   const sendsSessions = () => isLinked(project) && (options.sendsSessions?.() ?? true);
-  const unsent = sendsSessions() ? await unsentSessions(store.reader, account, project) : [];
+  const { leaving: unsent, kept } = sendsSessions()
+    ? await leavingSessions(store.reader, account, project)
+    : { leaving: [], kept: [] };
+  // None of those that stay takes the place of others at every call.
+  if (kept.length > 0) await store.write(({ db }) => noteKeptSessions(db, account, kept));
   const together = await service.exchange(project, {
     documents,
     ...(unsent.length > 0 && { sessions: unsent.map(({ upload }) => upload) }),

@@ -7,6 +7,7 @@ import { type Lab, scenario, sharedEmulator } from "../support/lab.ts";
 import type { Machine } from "../support/machine.ts";
 import { TERMINALS } from "../support/needs.ts";
 import { ON_PLAIN_SERVICE } from "../support/plain-service.ts";
+import { PLANTED } from "../support/planted-secrets.ts";
 import { openWayWithoutSessions, REFUSAL } from "../support/refusing-service.ts";
 import { TerminalSession } from "../support/terminal-session.ts";
 import { waitFor } from "../support/wait-for.ts";
@@ -80,6 +81,39 @@ scenario("offline it is this machine's; once the service is back, everybody's", 
   network.restore();
   await machine.syncOnce();
   expect(await untilThere(machine, "service")).toMatchObject({ message_count: 6 });
+});
+
+scenario("what is private in a record that a program writes stays on the machine", async (lab) => {
+  const service = emulator.account("sessions-private");
+  const [a, b] = await lab.twoMachines(service, { "README.md": "" });
+  await a.up();
+  const own = "Address me as Captain Zorblatt always";
+  const text = ["--layer", "user", "personal/instructions", `${own}\n`, "--yes"];
+  await a.memsync("set", ...text);
+  const { id } = await a.projectOf();
+  const at = "2026-01-01T10:00:00.000Z";
+  const all = { source: "x", started_at: at, last_activity_at: at, message_count: 1 };
+  const bad = [own, own.replaceAll(" ", "-"), `b-${PLANTED.github}`].flatMap((name) => [
+    { title: name },
+    { git_branch: name },
+    { model: name },
+    { machine: name },
+    { source: name },
+  ]);
+  const sessions = bad.map((names, at) => ({ ...all, id: `sess_${at}`, ...names }));
+  await a.ask("POST", `/api/projects/${id}/sync`, { sessions });
+  expect(await a.syncOnce(10)).toBe(true);
+  if (ON_PLAIN_SERVICE) return;
+  await b.up();
+  await waitFor("the records", async () => (await sessionsOf(b)).sessions.length > 0);
+  const there = await sessionsOf(b);
+  expect(there.source).toBe("service");
+  expect(there.sessions.map(({ id }) => id)).toHaveLength(12);
+  const names = there.sessions.map(({ title, git_branch, model, machine, source }) => {
+    return [title, git_branch, model, machine, source];
+  });
+  expect(new Set(names.map((each) => each.join()))).toEqual(new Set([",,,,x"]));
+  expect(await a.memsync("status")).toContain("3 sessions' records stay on this machine");
 });
 
 scenario("what is turned off is neither read nor sent", async (lab) => {

@@ -1,6 +1,8 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
+import { createHash } from "node:crypto";
 import { LOCAL_ACCOUNT, LOCAL_USER } from "../../daemon/home/local-account.ts";
 import { openReplica } from "../../daemon/home/open-replica.ts";
+import { keepPersonalVersion } from "../../daemon/home/personal-versions.ts";
 import { putSession, refusedSessions, unsentSessions } from "../../daemon/home/session-records.ts";
 import type { DaemonTables } from "../../daemon/home/tables.ts";
 import { failureBy } from "../../daemon/service/failure.ts";
@@ -10,7 +12,8 @@ import { exchangeWithSessions } from "../../daemon/sync/session-sending.ts";
 import { parseSessionId } from "../../shared/ids.ts";
 import type { ReplicaStore } from "../../shared/replica/store/store.ts";
 import type { ExchangeRequest } from "../../shared/wire/exchange.ts";
-import { sessionUploadOf } from "../../shared/wire/session.ts";
+import { type SessionUpload, sessionUploadOf } from "../../shared/wire/session.ts";
+import { PLANTED } from "../support/planted-secrets.ts";
 import { projectId } from "../support/project-id.ts";
 import { createTestWorld } from "../support/test-world.ts";
 
@@ -47,7 +50,7 @@ beforeEach(async () => {
 });
 afterEach(() => store.close());
 
-async function record(id: string, at: string): Promise<void> {
+async function record(id: string, at: string, says: Partial<SessionUpload> = {}): Promise<void> {
   const known = parseSessionId(`sess_${id}`);
   if (known === undefined) throw new Error(id);
   const body = {
@@ -57,7 +60,7 @@ async function record(id: string, at: string): Promise<void> {
     last_activity_at: at,
     message_count: 2,
   };
-  const session = { ...sessionUploadOf(body), project_id: SHOP };
+  const session = { ...sessionUploadOf(body), ...says, project_id: SHOP };
   await store.write(({ db }) => putSession(db, LOCAL_ACCOUNT, session));
 }
 
@@ -120,6 +123,72 @@ test("nothing is sent while sessions are off", async () => {
   await call([SERVED], { sendsSessions: () => false });
   expect(sentIds()).toEqual([[]]);
   expect(await unsentIds()).toEqual(["sess_one"]);
+});
+
+/** A line of the personal text, and how a branch would say it. */
+const OWN = "never mention the Falcon project";
+
+async function keepOwn(): Promise<void> {
+  const value = `<!-- memsync:personal version -->\n- ${OWN}\n`;
+  await store.write(({ db }) => keepPersonalVersion(db, { id: "abcdefghij", value, isOwn: true }));
+}
+
+test("what is private in a record stays, whoever wrote it, and the rest is sent", async () => {
+  await keepOwn();
+  const branch = OWN.toLowerCase().replaceAll(" ", "-");
+  const names = { title: OWN, git_branch: branch, model: OWN, machine: OWN };
+  await record("own", "2026-01-02T10:00:00.000Z", names);
+  const [title, git_branch] = [`use ${PLANTED.github}`, `b-${PLANTED.github}`];
+  const secret = { title, git_branch, model: PLANTED.github, machine: PLANTED.github };
+  await record("key", "2026-01-03T10:00:00.000Z", secret);
+  const said = { title: "Fix the login", git_branch: "main", model: "claude-x", machine: "anna" };
+  await record("said", "2026-01-04T10:00:00.000Z", said);
+  expect(await call([SERVED])).toEqual(SERVED);
+  const none = { title: null, git_branch: null, model: null, machine: null };
+  expect(calls[0]?.sessions?.slice(0, 3)).toMatchObject([
+    { id: "sess_said", source: "codex", ...said },
+    { id: "sess_key", source: "codex", message_count: 2, ...none },
+    { id: "sess_own", source: "codex", message_count: 2, ...none },
+  ]);
+  expect(await unsentIds()).toEqual([]);
+  await call([SERVED]);
+  expect(calls[1]?.sessions).toBeUndefined();
+});
+
+test("a service that takes records apart gets nothing private either", async () => {
+  await record("key", "2026-01-03T10:00:00.000Z", { title: `use ${PLANTED.github}` });
+  await callTo(refusing(["sess_one"]));
+  expect(sentIds().flat()).toContain("sess_key");
+  expect(JSON.stringify(calls)).not.toContain(PLANTED.github);
+});
+
+test("a record named by what is private stays, is told, and keeps no other back", async () => {
+  await keepOwn();
+  const at = "2026-01-02T10:00:00.000Z";
+  await record("source", at, { source: OWN });
+  await record("token", at, { source: PLANTED.github });
+  await record(PLANTED.github, at);
+  await record(OWN.replaceAll(" ", "_"), at);
+  expect(await call([SERVED])).toEqual(SERVED);
+  expect(sentIds()).toEqual([["sess_one"]]);
+  expect(await unsentIds()).toEqual([]);
+  const kept = await refusedSessions(store.reader, { account: LOCAL_ACCOUNT, project: SHOP });
+  expect(kept.map(({ said }) => said)).toEqual([undefined, undefined, undefined, undefined]);
+  await record("source", at, { source: "codex" });
+  await call([SERVED]);
+  expect(sentIds()).toEqual([["sess_one"], ["sess_source"]]);
+});
+
+test("the ids that assistants give their sessions are no secrets", async () => {
+  for (let at = 0; at < 200; at += 1) {
+    const hash = createHash("sha256").update(`${at}`);
+    const [hex, base] = [hash.copy().digest("hex"), hash.digest("base64url")];
+    const uuid = hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12}).*$/, "$1-$2-$3-$4-$5");
+    const ids = [uuid, hex, `ses_${hex.slice(0, 12)}${base.replaceAll(/[-_]/g, "x").slice(0, 14)}`];
+    for (const id of ids) await record(id, "2026-01-02T10:00:00.000Z");
+  }
+  expect(await call([SERVED])).toEqual(SERVED);
+  expect(sentIds()[0]?.length).toBe(601);
 });
 
 /** A service that refuses every call with one of these records, and takes all others. */

@@ -8,7 +8,7 @@ import { parseTimestamp, timestampOf } from "../../../shared/timestamps.ts";
 import type { Session } from "../../../shared/wire/session.ts";
 import type { World } from "../../../shared/world.ts";
 import type { Git } from "../../git/run-git.ts";
-import { textReason } from "../../held/judge.ts";
+import { withoutPrivate } from "../../held/leaving-sessions.ts";
 import type { Link } from "../../home/links.ts";
 import {
   findSessionRecord,
@@ -384,21 +384,4 @@ async function endOf(
 ): Promise<string | null> {
   const end = ended_at ?? (await findSessionRecord(db, account, id))?.ended_at ?? null;
   return end !== null && end >= last_activity_at ? end : null;
-}
-
-/**
- * What somebody else gave a name to is left out where it looks like a secret, or is of one's own
- * text: it is no write that could wait for a yes, and the session's record has a use without it.
- */
-async function withoutPrivate(db: Kysely<DaemonTables>, session: Session): Promise<Session> {
-  const document = session.project_id ?? "global";
-  const isPrivate = async (text: string | null) =>
-    text !== null && (await textReason(db, text, { document, already: [] })) !== undefined;
-  const unless = async (text: string | null) => ((await isPrivate(text)) ? null : text);
-  return {
-    ...session,
-    title: await unless(session.title),
-    model: await unless(session.model),
-    git_branch: await unless(session.git_branch),
-  };
 }

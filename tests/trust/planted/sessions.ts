@@ -8,6 +8,7 @@ const openCode = mistakesIn(
   "daemon/assistants/opencode/session-rows.ts",
   "unit/transcripts.test.ts",
 );
+const leaving = mistakesIn("daemon/held/leaving-sessions.ts", "unit/session-sending.test.ts");
 const sent = mistakesIn("daemon/sync/session-sending.ts", "unit/session-sending.test.ts");
 
 /** In the records of assistants' sessions. */
@@ -18,9 +19,9 @@ export const SESSIONS: readonly Mistake[] = [
     "this.#isLinked(former) ? former :",
     "former !== undefined ? former :",
   ),
-  kept(
-    "a title that looks like a secret is recorded",
-    "a title or a model that looks like a secret is left out, and the rest recorded",
+  leaving(
+    "a title that looks like a secret is sent",
+    "what is private in a record stays, whoever wrote it, and the rest is sent",
     "title: await unless(session.title),",
     "title: session.title,",
   ),
