@@ -14,7 +14,7 @@ import { countSavedMemories, listUnlinked } from "../../daemon/home/unlinked-pro
 import type { BoundLink } from "../../daemon/links/linked-folders.ts";
 import { findLocalDocument } from "../../daemon/reading/find-document.ts";
 import { readLocalText } from "../../daemon/reading/local-text.ts";
-import type { DaemonStatus, UnitStatus } from "../../daemon/status/status.ts";
+import type { DaemonStatus } from "../../daemon/status/status.ts";
 import { isSynced, syncedProjects } from "../../daemon/status/synced-projects.ts";
 import { parseProjectId } from "../../shared/ids.ts";
 import { isObject, parseJson } from "../../shared/json.ts";
@@ -369,10 +369,12 @@ async function syncedShown(status: DaemonStatus, { dir }: Environment): Promise<
 function syncedNote(status: DaemonStatus, standing: Standing): string {
   const { held } = status;
   const notes = held.length > 0 ? [`${held.length} held here: \`memsync held\``] : [];
-  const refuses = ({ notes: said }: UnitStatus) =>
-    said.some(({ code }) => code === "sessions-refused");
-  if (syncedProjects(status).some(refuses)) {
+  const told = syncedProjects(status).flatMap((each) => each.notes.map(({ code }) => code));
+  if (told.includes("sessions-refused")) {
     notes.push("records of sessions are refused: see `memsync status`");
+  }
+  if (told.includes("sessions-private")) {
+    notes.push("records of sessions stay here: see `memsync status`");
   }
   notes.push(...deletedNotes(status));
   const odd = status.ignore_lines.length;

@@ -114,6 +114,7 @@ scenario("what is private in a record that a program writes stays on the machine
   });
   expect(new Set(names.map((each) => each.join()))).toEqual(new Set([",,,,x"]));
   expect(await a.memsync("status")).toContain("3 sessions' records stay on this machine");
+  expect(await a.memsync("sync")).toContain("records of sessions stay here: see `memsync status`");
 });
 
 scenario("what is turned off is neither read nor sent", async (lab) => {
