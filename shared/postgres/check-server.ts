@@ -25,6 +25,8 @@ interface ServerFacts extends Reliance {
   readonly schema: string | null;
   /** The program's tables on which the user lacks a privilege. */
   readonly lacking: string | null;
+  /** The sequences of these tables that the user may not read. */
+  readonly unread: string | null;
   /** The tables of which row level security hides rows from the user. */
   readonly hidden: string | null;
   /** How many commits have waited longer for a standby than a write takes. */
@@ -171,6 +173,12 @@ async function readFacts<Tables>(
         WHERE NOT (has_table_privilege(found, 'select') AND has_table_privilege(found, 'insert')
           AND has_table_privilege(found, 'update') AND has_table_privilege(found, 'delete')))
         AS lacking,
+      (SELECT string_agg(relname, ', ' ORDER BY relname) FROM unnest($2::text[]) AS name
+        JOIN pg_depend ON refclassid = 'pg_class'::regclass
+          AND refobjid = to_regclass(quote_ident(name)) AND deptype = 'i'
+        JOIN pg_class ON pg_class.oid = objid AND relkind = 'S'
+        WHERE classid = 'pg_class'::regclass
+          AND NOT has_sequence_privilege(objid, 'USAGE, SELECT')) AS unread,
       (SELECT string_agg(name, ', ') FROM unnest($2::text[] || 'schema_migrations'::text) AS name
         WHERE row_security_active(to_regclass(quote_ident(name)))) AS hidden,
       ${UNHEARD} AS unheard,
@@ -202,8 +210,11 @@ function problemOf(facts: ServerFacts): string | undefined {
   if (other) return unsettled(other, facts.settings[other[0]]);
   if (facts.schema === null) return NO_SCHEMA;
   if (facts.lacking !== null) {
-    const all = "GRANT SELECT, INSERT, UPDATE, DELETE on all tables to it";
-    return `the database's user may not read and write ${facts.lacking}: ${all}`;
+    return `the database's user may not read and write ${facts.lacking}: ${GRANTS}`;
+  }
+  // Whether a number was given before shows by the sequence alone.
+  if (facts.unread !== null) {
+    return `the database's user may not read ${facts.unread}: ${GRANTS}`;
   }
   if (facts.hidden !== null) {
     const ways = "`ALTER TABLE … DISABLE ROW LEVEL SECURITY` on each, or `ALTER ROLE … BYPASSRLS`";
@@ -211,6 +222,10 @@ function problemOf(facts: ServerFacts): string | undefined {
   }
   return undefined;
 }
+
+const GRANTS =
+  "GRANT SELECT, INSERT, UPDATE, DELETE on all tables to it, and " +
+  "GRANT USAGE, SELECT ON ALL SEQUENCES";
 
 const NO_SCHEMA =
   "the database has no schema that its search_path names: make one with `CREATE SCHEMA`, or take " +

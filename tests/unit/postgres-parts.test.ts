@@ -308,6 +308,7 @@ test("rows that are hidden from the user are not told as gone", async () => {
     `CREATE ROLE ${role} LOGIN PASSWORD 'reader'`,
     `GRANT ALL ON SCHEMA public TO ${role}`,
     `GRANT ALL ON ALL TABLES IN SCHEMA public TO ${role}`,
+    `GRANT ALL ON ALL SEQUENCES IN SCHEMA public TO ${role}`,
   );
   const reader = Object.assign(new URL(address), { username: role, password: "reader" });
   await tellsOfHiddenRows(address, `${reader}`);

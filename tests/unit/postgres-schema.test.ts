@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { copyDatabase } from "../../server/copy/copy-database.ts";
 import { openPostgresDatabase } from "../../server/stores/open-postgres-store.ts";
 import { hostMigrationsOnPostgres } from "../../server/stores/postgres-schema.ts";
 import { lookAtServer } from "../../shared/postgres/check-server.ts";
@@ -6,6 +7,7 @@ import { openPostgres } from "../../shared/postgres/database.ts";
 import type { PostgresMigration } from "../../shared/postgres/migrate.ts";
 import { partsThere } from "../../shared/postgres/schema-look.ts";
 import { schemaPartsOf } from "../../shared/postgres/schema-parts.ts";
+import { realWorld } from "../../shared/world-real.ts";
 import { postgresCluster } from "../support/postgres-cluster.ts";
 import { runOnPostgres } from "../support/postgres-servers.ts";
 
@@ -131,6 +133,12 @@ test("only the tables' owner updates the schema, and others, who make none, go o
     `GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO ${role}`,
   );
   const writer = `${Object.assign(new URL(address), { username: role, password: "writer" })}`;
+  // Whether a number was given before, to a row that is gone, shows by the sequence alone.
+  await expect(openPostgres(writer, former)).rejects.toThrow(
+    /user may not read \w+_seq.*: GRANT SELECT.* GRANT USAGE, SELECT ON ALL SEQUENCES$/,
+  );
+  const sequences = "USAGE, SELECT ON ALL SEQUENCES IN SCHEMA public";
+  await runOnPostgres(address, `GRANT ${sequences} TO ${role}`);
   await (await openPostgres(writer, former)).close();
   const owner = decodeURIComponent(new URL(address).username);
   await expect(openPostgresDatabase(writer)).rejects.toThrow(
@@ -140,6 +148,11 @@ test("only the tables' owner updates the schema, and others, who make none, go o
   const database = await openPostgresDatabase(writer);
   const found = await lookAtServer(database.reading, schemaPartsOf(hostMigrationsOnPostgres));
   expect(found).toMatchObject({ problem: undefined, isHeldUp: false });
+  await runOnPostgres(address, `REVOKE ${sequences} FROM ${role}`);
+  const { problem } = await lookAtServer(database.reading, schemaPartsOf(hostMigrationsOnPostgres));
+  expect(problem).toContain("may not read documents_id_seq");
   await database.close();
+  const copy = copyDatabase({ from: writer, to: ":memory:", world: realWorld });
+  await expect(copy).rejects.toThrow("may not read documents_id_seq");
   await runOnPostgres(address, `DROP OWNED BY ${role}`, `DROP ROLE ${role}`);
 });
