@@ -43,6 +43,10 @@ export async function searchOnPostgres(
     from memories join documents on documents.id = memories.document_id
     where documents.owner = ${account} and documents.name in (${sql.join([...documents])})
       and ${matches}`;
+  // Notes are asked for before the rows: words that are made anew in between are found, then.
+  const count = await sql<{ total: number; hasFormerWords: boolean }>`
+    select count(*) as total, exists (select from former_words) as "hasFormerWords"
+    ${found}`.execute(db);
   const { rows } = await sql<MemoryColumns & { readonly total: number }>`
     with found as materialized (
         select memories.row_id, memories.memory_id, documents.name, -(${rank}) as rank ${found}),
@@ -56,9 +60,6 @@ export async function searchOnPostgres(
     order by found.rank, found.memory_id, found.name
     limit ${limit ?? null}::bigint
     offset case when exists (select 1 from last) then 0 else ${offset}::bigint end`.execute(db);
-  const count = await sql<{ total: number; hasFormerWords: boolean }>`
-    select count(*) as total, exists (select from former_words) as "hasFormerWords"
-    ${found}`.execute(db);
   return { rows, total: 0, hasFormerWords: false, ...count.rows[0] };
 }
 

@@ -242,6 +242,45 @@ test("a memory that is written while its words are made anew is left to its writ
   expect(await keysFound(host, "three")).toEqual(["k0"]);
 });
 
+test("a search during which another one gives memories their words finds these", async () => {
+  const database = await newDatabase();
+  const [host, other] = [await database.open(), await database.open()];
+  await store(host, ["語", "two"]);
+  await runOnPostgres(database.address, "UPDATE memories SET value_words = ' former '");
+  let rewriting: Promise<unknown> | undefined;
+  const reader = host.store.reader.withPlugin({
+    transformQuery: ({ node }) => node,
+    // The other one's comes after the first statement.
+    async transformResult({ result }) {
+      rewriting ??= keysFound(other, "語");
+      await rewriting;
+      return result;
+    },
+  });
+  const filter = { account: ann, documents: ["global"] };
+  const asked = { text: "語", from: undefined, limit: undefined };
+  const found = await host.store.search(ann, () => searchMemories(reader, filter, asked));
+  expect(found.rows.map(({ key }) => key)).toEqual(["k0"]);
+});
+
+test("a memory that is held while its words are made anew is found once it is not", async () => {
+  const database = await newDatabase();
+  await store(await database.open(), ["語"]);
+  await runOnPostgres(database.address, "UPDATE memories SET value_words = ' former '");
+  const way = await openWay(database.address);
+  const host = await openPostgresStore(way.address, realWorld);
+  const client = new pg.Client({ connectionString: database.address });
+  await client.connect();
+  await client.query("BEGIN");
+  await client.query("SELECT 1 FROM memories FOR UPDATE");
+  // What was skipped is counted after that.
+  way.watch.for("SELECT row_id FROM memories", "after", () => void client.query("COMMIT"));
+  expect(await keysFound(host, "語")).toEqual(["k0"]);
+  await client.end();
+  await host.close();
+  way.close();
+});
+
 test("a search on PostgreSQL has what says the word in its key first, and pages go on", async () => {
   const host = await (await newDatabase()).open();
   await host.store.write(

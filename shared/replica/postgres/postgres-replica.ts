@@ -43,6 +43,9 @@ const WAITING_MAX = 4096;
 /** A write whose account another server holds lets others go first for this long. */
 const ASKED_AGAIN_MS = 10;
 
+/** A search whose memories another search gives their words looks again after these pauses. */
+const HELD_PAUSES_MS = [10, 20, 40, 80, 160];
+
 /** What a replica on PostgreSQL needs. It closes the database with itself. */
 export interface PostgresReplicaOptions<Tables extends ReplicaTables> extends ReplicaSetup<Tables> {
   readonly database: PostgresDatabase<Tables>;
@@ -156,8 +159,14 @@ export class PostgresReplica<Tables extends ReplicaTables> extends Replica<Table
   ): Promise<Found> {
     const found = await search();
     if (found.hasFormerWords !== true) return found;
+    const { database, world } = this.options;
     // A database that can't be written now is searched as it is.
-    await rewriteFormerWords(this.options.database.writing, owner).catch(() => {});
+    const areHeld = () => rewriteFormerWords(database.writing, owner).catch(() => false);
+    // Another search that gives a memory its words is over soon; for a longer write nobody waits.
+    for (const pause of HELD_PAUSES_MS) {
+      if (!(await areHeld())) break;
+      await delay(world, pause);
+    }
     return await search();
   }
 

@@ -8,6 +8,11 @@ import { spacedWords } from "../search/words.ts";
 /** How many memories one transaction reads and writes. */
 const ROWS_AT_ONCE = 200;
 
+/** The memories of notes: of one account, or of all. */
+const NOTED = `FROM memories
+    WHERE row_id = ANY($1::bigint[]) AND ($2::text IS NULL
+      OR $2 = (SELECT owner FROM documents WHERE documents.id = memories.document_id))`;
+
 interface StoredMemory {
   readonly row_id: number;
   readonly key: string;
@@ -51,41 +56,45 @@ async function giveWords(session: Statements, rows: readonly StoredMemory[]): Pr
 
 /**
  * Gives each memory that is noted in `former_words` its words by the present rules: those of one
- * account, or of all. What somebody writes at the time stays noted.
+ * account, or of all. What somebody else holds at the time stays noted: true if there is any.
  */
 export async function rewriteFormerWords<Tables>(
   pool: SessionPool<Tables>,
   owner?: AccountId,
-): Promise<void> {
+): Promise<boolean> {
+  let isAnyHeld = false;
   let last: number | undefined = 0;
   while (last !== undefined) {
     const after: number = last;
-    last = await inTransaction(pool, (session) => rewriteNoted(session, after, owner));
+    const some = await inTransaction(pool, (session) => rewriteNoted(session, after, owner));
+    isAnyHeld ||= some.isAnyHeld;
+    last = some.last;
   }
+  return isAnyHeld;
 }
 
-/** The last of these notes; undefined if there was none. */
+/** `last`: of these notes; undefined if there was none. */
 async function rewriteNoted(
   session: Statements,
   after: number,
   owner: AccountId | undefined,
-): Promise<number | undefined> {
+): Promise<{ readonly last: number | undefined; readonly isAnyHeld: boolean }> {
   const notes = await notesAfter(session, after, ROWS_AT_ONCE);
   // A later write of one of these memories waits, and notes it anew.
   const rows = await session.query<StoredMemory>(
-    `SELECT row_id, key, value FROM memories
-    WHERE row_id = ANY($1::bigint[]) AND ($2::text IS NULL
-      OR $2 = (SELECT owner FROM documents WHERE documents.id = memories.document_id))
-    ORDER BY row_id FOR UPDATE SKIP LOCKED`,
+    `SELECT row_id, key, value ${NOTED} ORDER BY row_id FOR UPDATE SKIP LOCKED`,
     [notes, owner ?? null],
   );
   if (rows.length > 0) await giveWords(session, rows);
-  const gone = owner === undefined ? await goneOf(session, notes) : [];
-  const done = [...rows.map((row) => row.row_id), ...gone];
+  const rewritten = new Set(rows.map((row) => row.row_id));
+  const left = notes.filter((note) => !rewritten.has(note));
+  const held = left.length > 0 ? await thereOf(session, left, owner) : new Set();
+  const gone = owner === undefined ? left.filter((note) => !held.has(note)) : [];
+  const done = [...rewritten, ...gone];
   if (done.length > 0) {
     await session.change("DELETE FROM former_words WHERE row_id = ANY($1::bigint[])", [done]);
   }
-  return notes.at(-1);
+  return { last: notes.at(-1), isAnyHeld: held.size > 0 };
 }
 
 /** Memories that are noted; the first ones after another. */
@@ -97,12 +106,15 @@ async function notesAfter(session: Statements, after: number, most: number): Pro
   return notes.map((note) => note.row_id);
 }
 
-/** Those that are not there any more. */
-async function goneOf(session: Statements, notes: readonly number[]): Promise<number[]> {
-  const rows = await session.query<{ row_id: number }>(
-    "SELECT row_id FROM memories WHERE row_id = ANY($1::bigint[])",
-    [notes],
-  );
-  const there = new Set(rows.map((row) => row.row_id));
-  return notes.filter((note) => !there.has(note));
+/** Those that are there still: of one account, or of all. */
+async function thereOf(
+  session: Statements,
+  notes: readonly number[],
+  owner: AccountId | undefined,
+): Promise<ReadonlySet<number>> {
+  const rows = await session.query<{ row_id: number }>(`SELECT row_id ${NOTED}`, [
+    notes,
+    owner ?? null,
+  ]);
+  return new Set(rows.map((row) => row.row_id));
 }
