@@ -1,5 +1,10 @@
 import { AppError } from "../../shared/errors.ts";
 import type { AccountId, UserId } from "../../shared/ids.ts";
+import {
+  COMMIT_HELD_UP,
+  DatabaseFailure,
+  REMOVAL_HELD_UP,
+} from "../../shared/postgres/failures.ts";
 import { userDocument } from "../../shared/replica/document/address.ts";
 import { delay, type World } from "../../shared/world.ts";
 import {
@@ -32,7 +37,8 @@ export interface Belongings {
 /**
  * Removes accounts and users for good from the host's database, whether the server runs or not.
  * Their tokens are removed first, in a transaction of their own: after that nobody can write what
- * is being deleted. If a removal was interrupted, removing them again completes it.
+ * is being deleted. If a removal was interrupted, removing them again completes it: so where the
+ * commit of a step waits for a standby that is lost, which throws `REMOVAL_HELD_UP`.
  */
 export class HostRemoval {
   constructor(
@@ -82,7 +88,16 @@ export class HostRemoval {
   }
 
   /** Deletes the account with its contents and histories. */
-  async removeAccount({ id }: AccountRow): Promise<void> {
+  async removeAccount(account: AccountRow): Promise<void> {
+    await this.#removeAccount(account).catch(refuseHeldUp);
+  }
+
+  /** Deletes the user with the memories of the layer `user`. Projects belong to the account. */
+  async removeUser(user: User): Promise<void> {
+    await this.#removeUser(user).catch(refuseHeldUp);
+  }
+
+  async #removeAccount({ id }: AccountRow): Promise<void> {
     await this.database.write(async (db) => {
       await keepOthersOut(db, id);
       await deleteTokens(db, { account: id }, this.world.now());
@@ -94,8 +109,7 @@ export class HostRemoval {
     await this.database.write((db) => deleteAccount(db, id));
   }
 
-  /** Deletes the user with the memories of the layer `user`. Projects belong to the account. */
-  async removeUser({ id, accountId }: User): Promise<void> {
+  async #removeUser({ id, accountId }: User): Promise<void> {
     await this.database.write(async (db) => {
       await keepOthersOut(db, accountId);
       await deleteTokens(db, { user: id }, this.world.now());
@@ -122,6 +136,12 @@ export class HostRemoval {
       .executeTakeFirstOrThrow();
     return Number(count);
   }
+}
+
+/** A step that is saved once the standby answers is not the removal. */
+function refuseHeldUp(thrown: unknown): never {
+  const isHeldUp = thrown instanceof DatabaseFailure && thrown.message === COMMIT_HELD_UP;
+  throw isHeldUp ? new DatabaseFailure(REMOVAL_HELD_UP, thrown) : thrown;
 }
 
 function documentOf(account: AccountId, user: UserId): string {

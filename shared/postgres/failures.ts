@@ -68,6 +68,12 @@ export const COMMIT_HELD_UP =
   "it does: see that it runs, or take it out of synchronous_standby_names, and look before you " +
   "repeat this";
 
+/** The sentence for a removal in several steps of which one was given up so. */
+export const REMOVAL_HELD_UP =
+  "this waits for the database's synchronous standby, which does not answer, and is not done: " +
+  "tokens are revoked once it does, but contents may still be there. See that it runs, or take " +
+  "it out of synchronous_standby_names, and then repeat this";
+
 /**
  * A commit whose outcome nobody knows. The database may have it or not, so what is in memory may
  * differ.

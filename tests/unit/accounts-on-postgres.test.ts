@@ -9,12 +9,18 @@ import { sharedCounts } from "../../server/limits/shared-counts.ts";
 import { SharedLimits } from "../../server/limits/shared-limits.ts";
 import { deleteTokens, deleteUser, markUsed } from "../../server/stores/account-store.ts";
 import type { HostTables } from "../../server/stores/account-tables.ts";
+import type { HostDatabase } from "../../server/stores/host-database.ts";
 import { keepOthersOut } from "../../server/stores/keep-others-out.ts";
 import { openAnyDatabase, worldOfDatabase } from "../../server/stores/open-any.ts";
 import { hostMigrationsOnPostgres } from "../../server/stores/postgres-schema.ts";
 import { asAccountId } from "../../shared/ids.ts";
 import { silentLog } from "../../shared/log.ts";
 import { openPostgres, type PostgresDatabase } from "../../shared/postgres/database.ts";
+import {
+  COMMIT_HELD_UP,
+  DatabaseFailure,
+  REMOVAL_HELD_UP,
+} from "../../shared/postgres/failures.ts";
 import { sweepHistory } from "../../shared/replica/history/sweep-history.ts";
 import { narrowTables } from "../../shared/sqlite/narrow-tables.ts";
 import { delay, type World } from "../../shared/world.ts";
@@ -215,6 +221,33 @@ test("a removed account leaves nothing behind but the ids of its tokens", async 
   const removed = one.reader.selectFrom("removed_tokens").select("id");
   expect(await removed.execute()).toHaveLength(1);
 });
+
+test.each(["user", "account"])(
+  "a removal of one %s whose step waits says that it is not done",
+  async (kind) => {
+    const [one] = await openTwo();
+    const admin = new HostAdmin(one, realWorld);
+    await admin.createAccount("acme", "pro");
+    await admin.createToken(REQUEST);
+    const waiting: HostDatabase = {
+      reader: one.reader,
+      async write(work) {
+        await one.write(work);
+        throw new DatabaseFailure(COMMIT_HELD_UP);
+      },
+    };
+    const remove = async (database: HostDatabase) => {
+      const removal = new HostRemoval(database, realWorld, async () => false);
+      if (kind === "account") await removal.removeAccount(await removal.getAccount("acme"));
+      else await removal.removeUser(await removal.getUser("acme", "ann"));
+    };
+    await expect(remove(waiting)).rejects.toThrow(REMOVAL_HELD_UP);
+    expect(await admin.listUsers("acme")).toHaveLength(1);
+    await remove(one);
+    const left = kind === "account" ? await admin.listAccounts() : await admin.listUsers("acme");
+    expect(left).toEqual([]);
+  },
+);
 
 test("a server that has written for an account refuses its writes once that is removed", async () => {
   const servers = await serversOf();
