@@ -180,7 +180,7 @@ test("a record named by what is private stays, is told, and keeps no other back"
 });
 
 test("the ids that assistants give their sessions are no secrets", async () => {
-  for (let at = 0; at < 200; at += 1) {
+  for (let at = 0; at < 60; at += 1) {
     const hash = createHash("sha256").update(`${at}`);
     const [hex, base] = [hash.copy().digest("hex"), hash.digest("base64url")];
     const uuid = hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12}).*$/, "$1-$2-$3-$4-$5");
@@ -188,7 +188,7 @@ test("the ids that assistants give their sessions are no secrets", async () => {
     for (const id of ids) await record(id, "2026-01-02T10:00:00.000Z");
   }
   expect(await call([SERVED])).toEqual(SERVED);
-  expect(sentIds()[0]?.length).toBe(601);
+  expect(sentIds()[0]?.length).toBe(181);
 });
 
 /** A service that refuses every call with one of these records, and takes all others. */
