@@ -82,7 +82,7 @@ export async function checkCalls(
 
 const START_WITH_THIS =
   "the daemon was started with a MEMSYNC_TOKEN that is not set here: `memsync stop`, then " +
-  "`memsync start` here";
+  "`memsync start` in the shell of whoever this home is";
 
 /** Whether a daemon goes on with a variable's token that a new one would not be given here. */
 function hasOwnToken(

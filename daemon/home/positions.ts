@@ -198,13 +198,12 @@ export async function lowestAcked(db: Db, documentId: number): Promise<number> {
 /**
  * Forgets the positions of an account's documents with all services but its own. What came from
  * another service was never sent to this one, so a return to a former service is a first contact.
- * False: there are none.
  */
 export async function forgetOtherServices(
   db: Db,
   account: AccountId,
   service: string,
-): Promise<boolean> {
+): Promise<void> {
   const owned = db.selectFrom("documents").select("id").where("owner", "=", account);
   const others = await db
     .selectFrom("sync_positions")
@@ -213,9 +212,8 @@ export async function forgetOtherServices(
     .where("document_id", "in", owned)
     .limit(1)
     .executeTakeFirst();
-  if (!others) return false;
+  if (!others) return;
   await db.deleteFrom("sync_positions").where("document_id", "in", owned).execute();
-  return true;
 }
 
 /** Forgets all positions of a document: its next contact with any service is a first one. */

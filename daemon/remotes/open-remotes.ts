@@ -13,6 +13,7 @@ import { documentsOf, type SyncUnit } from "../budget/sync-units.ts";
 import type { OnActivity } from "../home/activity.ts";
 import type { Link } from "../home/links.ts";
 import { LOCAL_USER } from "../home/local-account.ts";
+import { forgetOtherServices } from "../home/positions.ts";
 import { findProjectName } from "../home/project-name.ts";
 import {
   type Remote,
@@ -29,7 +30,6 @@ import type { Service } from "../service/service.ts";
 import { SyncEngine } from "../sync/engine.ts";
 import { guardToken } from "./guard-token.ts";
 import { OpenLater } from "./open-later.ts";
-import { PrivateThere, turnToService } from "./private-parts.ts";
 import { type RemoteView, readRemotes } from "./remote-view.ts";
 import type { FoundToken, TokenStore } from "./token-store.ts";
 import { unavailableService } from "./unavailable-service.ts";
@@ -316,8 +316,9 @@ export class OpenRemotes {
     const { store, world, log, onContact, onAccount, ...others } = this.#options;
     const { onActivity, lookAtFiles, sendsSessions, isLinking, isTextAwaited } = others;
     const { account } = remote;
-    const service = await this.#turnedTo(remote, await this.#serviceOf(remote));
+    const service = await this.#serviceOf(remote);
     await service.budget?.keepIn(budgetsIn(store), log);
+    await store.write(({ db }) => forgetOtherServices(db, account, service.name));
     const engine = new SyncEngine({
       store,
       service,
@@ -344,21 +345,6 @@ export class OpenRemotes {
     });
     this.#open.set(account, { remote, service, engine, isDefault: this.#isDefault(remote) });
     if (this.#started) engine.start();
-  }
-
-  /** Nothing of an account is sent to another service while something in it must not come there. */
-  async #turnedTo(remote: Remote, service: Service): Promise<Service> {
-    const { store } = this.#options;
-    const { account } = remote;
-    try {
-      await store.write((context) => turnToService(context, account, service.name));
-      return service;
-    } catch (thrown) {
-      await service.close();
-      if (!(thrown instanceof PrivateThere)) throw thrown;
-      this.#shut.add(remote.name);
-      return unavailableService(service.name, failureBy(thrown.reason));
-    }
   }
 
   /** The synced projects that are bound to an account. */

@@ -1,7 +1,11 @@
 import type { Kysely } from "kysely";
 import { AppError } from "../../shared/errors.ts";
-import type { AccountId } from "../../shared/ids.ts";
 import { explain, type ReasonOf } from "../../shared/reasons.ts";
+import { isOver } from "../../shared/replica/conflicts/over-conflict.ts";
+import {
+  listTextConflicts,
+  settleTextConflict,
+} from "../../shared/replica/conflicts/text-conflict-record.ts";
 import { layerOf, projectOf } from "../../shared/replica/document/address.ts";
 import type { ReplicaDocument } from "../../shared/replica/document/document.ts";
 import {
@@ -22,9 +26,7 @@ import {
 } from "../held/judge.ts";
 import { shownKey } from "../held/shown-key.ts";
 import type { HeldWrite } from "../home/held-store.ts";
-import { forgetOtherServices } from "../home/positions.ts";
 import { findProjectName } from "../home/project-name.ts";
-import { EMBEDDED, UNKNOWN_SERVICE } from "../home/remote.ts";
 import type { DaemonTables } from "../home/tables.ts";
 
 type Context = WriteContext<DaemonTables>;
@@ -81,6 +83,22 @@ export async function refusePrivate(context: Context, open: OpenDocument): Promi
   });
 }
 
+/**
+ * Settles conflicts that have something private and that the text has settled: they are listed
+ * nowhere, so nobody could delete them.
+ */
+export async function settlePrivateOver(context: Context, open: OpenDocument): Promise<void> {
+  const { document, address } = open;
+  const content = document.content();
+  for (const record of listTextConflicts(document)) {
+    const value = document.metadata.get(TEXT_CONFLICT_PREFIX + record.id)[0]?.value ?? null;
+    if (!isOver(record, content)) continue;
+    const place = { document: address.name, already: [] };
+    if (await metadataReason(context.db, { key: "", value }, place))
+      settleTextConflict(document, record.id, context.now);
+  }
+}
+
 /** What is private in a document may be synced from now on, as far as a person says so. */
 export async function allowPrivateParts(
   context: Context,
@@ -90,29 +108,6 @@ export async function allowPrivateParts(
   const { db, now } = context;
   for (const part of await privateParts(context, open)) {
     await allowPrivateOf(db, { ...part, document: open.address.name }, { now, allows });
-  }
-}
-
-/**
- * An account is synced with another service from now on, which the environment names: its documents
- * have a first contact. Throws `PrivateThere` if one must not come there.
- */
-export async function turnToService(
-  context: Context,
-  account: AccountId,
-  service: string,
-): Promise<void> {
-  const { db } = context;
-  const isOther = await forgetOtherServices(db, account, service);
-  if (!isOther || [EMBEDDED, UNKNOWN_SERVICE].includes(service)) return;
-  const documents = await db
-    .selectFrom("documents")
-    .select("name")
-    .where("owner", "=", account)
-    .orderBy("id")
-    .execute();
-  for (const { name } of documents) {
-    await refusePrivate(context, await context.open({ owner: account, name }));
   }
 }
 

@@ -31,7 +31,7 @@ import type { DaemonTables } from "../home/tables.ts";
 import { listUnsent } from "../home/unlinked-projects.ts";
 import { forgetPlain } from "../plain/plain-store.ts";
 import { moveMemories } from "./move-memories.ts";
-import { refusePrivate } from "./private-parts.ts";
+import { refusePrivate, settlePrivateOver } from "./private-parts.ts";
 import { getRemote } from "./remote-view.ts";
 
 type Context = WriteContext<DaemonTables>;
@@ -339,7 +339,10 @@ export async function moveProject(
   const from = await findBinding(db, project);
   if (from === undefined || from === to) return false;
   const open = await context.open(projectDocument(from, project));
-  if (await isOfService(db, to)) await refusePrivate(context, open);
+  if (await isOfService(db, to)) {
+    await settlePrivateOver(context, open);
+    await refusePrivate(context, open);
+  }
   await context.giveTo(open, to);
   await forgetPositions(db, open.id);
   await forgetPlain(db, open.id);

@@ -113,7 +113,7 @@ scenario("doctor finds that a daemon's calls are refused, whose token this shell
       expect(found.find(({ code }) => code === "daemon-refused")).toMatchObject({
         state: "wrong",
         detail: expect.stringMatching(why),
-        mend: expect.stringContaining("`memsync stop`, then `memsync start` here"),
+        mend: expect.stringContaining("`memsync stop`, then `memsync start` in the shell"),
       });
       await ann.down();
     }

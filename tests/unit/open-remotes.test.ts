@@ -4,24 +4,20 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { homeOf } from "../../daemon/home/home.ts";
 import { LOCAL_USER } from "../../daemon/home/local-account.ts";
-import { readPosition, writePosition } from "../../daemon/home/positions.ts";
 import { EMBEDDED } from "../../daemon/home/remote.ts";
-import { listRemotes, setTokenPlace } from "../../daemon/home/remote-store.ts";
+import { setTokenPlace } from "../../daemon/home/remote-store.ts";
 import type { DaemonTables } from "../../daemon/home/tables.ts";
 import type { Keyring, KeyringResult } from "../../daemon/remotes/keyring.ts";
 import { OpenRemotes } from "../../daemon/remotes/open-remotes.ts";
 import { addRemote } from "../../daemon/remotes/remote-book.ts";
-import { getRemote } from "../../daemon/remotes/remote-view.ts";
 import { TokenStore } from "../../daemon/remotes/token-store.ts";
 import { unavailableService } from "../../daemon/remotes/unavailable-service.ts";
 import { failureBy } from "../../daemon/service/failure.ts";
 import { silentLog } from "../../shared/log.ts";
 import { userDocument } from "../../shared/replica/document/address.ts";
-import type { OpenDocument } from "../../shared/replica/store/open-document.ts";
 import type { ReplicaStore } from "../../shared/replica/store/store.ts";
 import { createDrivenWorld, type DrivenWorld } from "../support/driven-world.ts";
 import { openTestReplica } from "../support/empty-home.ts";
-import { PLANTED } from "../support/planted-secrets.ts";
 import { waitFor } from "../support/wait-for.ts";
 
 const ENVIRONMENT = { url: undefined, token: undefined };
@@ -127,36 +123,4 @@ test("a remote that could not be opened anew is opened later", async () => {
   isEmbeddedBroken = false;
   world.advance(A_MINUTE_MS);
   await waitFor("it to be opened", async () => serviceOf() !== former);
-});
-
-test("an account with what is private is sent to no other service until that is gone", async () => {
-  isLocked = false;
-  const service = "http://127.0.0.1:1/former";
-  const edit = (make: (open: OpenDocument) => unknown) =>
-    store.write(async (context) => {
-      const { account } = getRemote(await listRemotes(context.db), "a");
-      const open = await context.open(userDocument(account, LOCAL_USER));
-      make(open);
-      return open.id;
-    });
-  const value = PLANTED.github;
-  const documentId = await edit(({ document }) =>
-    document.setEntry("memories", "token", { value, now: world.now() }),
-  );
-  const position = { remote: { epoch: "e", seq: 1 }, ackedSeq: 1, refused: undefined };
-  await store.write(({ db }) => writePosition(db, service, { documentId, position }));
-  await remotes.refresh(["a", "b"]);
-  expect(callable()).toEqual(["b"]);
-  const [a] = remotes.list().filter(({ remote }) => remote.name === "a");
-  expect(a?.service.blockedBy).toEqual({
-    code: "private-there",
-    message:
-      "the layer user does not come to this service, for the memory token looks like a GitHub " +
-      "token: delete that first, or let it be synced: `memsync set` with --allow-secret or " +
-      "--allow-personal",
-  });
-  expect(await readPosition(store.reader, service, documentId)).toEqual(position);
-  await edit((open) => open.deleteMemory({ key: "token", now: world.now() }));
-  await remotes.syncNow();
-  expect(callable()).toEqual(["a", "b"]);
 });

@@ -8,12 +8,11 @@ import { allowHeld, listHeld, putHeld } from "../../daemon/home/held-store.ts";
 import { LOCAL_ACCOUNT, LOCAL_USER } from "../../daemon/home/local-account.ts";
 import { outgoingOf } from "../../daemon/home/outgoing.ts";
 import { keepPersonalVersion } from "../../daemon/home/personal-versions.ts";
-import { NOT_CONTACTED, readPosition, writePosition } from "../../daemon/home/positions.ts";
 import type { DaemonTables } from "../../daemon/home/tables.ts";
 import { drainInbox } from "../../daemon/inbox/drain-inbox.ts";
 import { bindProject } from "../../daemon/remotes/bind-project.ts";
 import { moveMemories } from "../../daemon/remotes/move-memories.ts";
-import { PrivateThere, turnToService } from "../../daemon/remotes/private-parts.ts";
+import { PrivateThere } from "../../daemon/remotes/private-parts.ts";
 import { addRemote, moveProject } from "../../daemon/remotes/remote-book.ts";
 import { changeRemote } from "../../daemon/remotes/remote-change.ts";
 import type { AccountId } from "../../shared/ids.ts";
@@ -126,8 +125,8 @@ const ONE_PART: readonly (readonly [string, (open: OpenDocument) => unknown])[] 
     "a version in a conflict of the text",
     ({ document }) => {
       const at = (text: string, machine: string) => ({ text, machine, at: NOW });
-      const versions = [at(`${OWN_LINE}\n`, "a"), at("", "b")] as const;
-      recordTextConflict(document, { kind: "unseen", versions }, { now: NOW });
+      const versions = [at(`${OWN_LINE}\n`, "a"), at("fine\n", "b")] as const;
+      recordTextConflict(document, { kind: "both", versions }, { now: NOW });
     },
   ],
   ["a memory's name", ({ document }) => setMemory(document, OWN_LINE, "fine")],
@@ -144,6 +143,16 @@ function setMemory(document: ReplicaDocument, key: string, value: string) {
   document.setEntry("memories", key, { value, now: NOW });
 }
 
+/** What the first call to the other service has of the project. */
+async function firstSentOf(home: Awaited<ReturnType<typeof openHome>>): Promise<string> {
+  const { update } = await home.store.write(async (context) => {
+    const open = await context.open({ owner: home.a, name: PROJECT });
+    const position = { remote: { epoch: "e", seq: 0 }, ackedSeq: 0, refused: undefined };
+    return (await outgoingOf(context.db, open, position)).request;
+  });
+  return Buffer.from(update ?? []).toString("latin1");
+}
+
 test.each(ONE_PART)("%s of one's own stays, until somebody allows it", async (_, write) => {
   const home = await openHome(PROJECT, write);
   await expect(home.move(home.a)).rejects.toThrow("does not come to this service");
@@ -155,6 +164,16 @@ test.each(ONE_PART)("%s of one's own stays, until somebody allows it", async (_,
   expect(await bind({ allowPersonal: true })).toBe(home.a);
   expect(await home.sent(home.a)).toBe(before);
   expect(await home.held()).toEqual([]);
+});
+
+test("a conflict that the text has settled keeps no project here, and is not sent", async () => {
+  const home = await openHome(PROJECT, ({ document }) => {
+    const at = (text: string, machine: string) => ({ text, machine, at: NOW });
+    const versions = [at(`${OWN_LINE}\n`, "a"), at("", "b")] as const;
+    recordTextConflict(document, { kind: "unseen", versions }, { now: NOW });
+  });
+  expect(await home.move(home.a)).toBe(true);
+  expect(await firstSentOf(home)).not.toContain(OWN_LINE);
 });
 
 test("a name that looks like a secret is not repeated", async () => {
@@ -170,12 +189,7 @@ test("what a deleted memory said is not sent", async () => {
   const home = await openHome(PROJECT, ({ document }) => setMemory(document, "note", OWN_LINE));
   await home.edit(LOCAL_ACCOUNT, (open) => open.deleteMemory({ key: "note", now: NOW + 1 }));
   await home.move(home.a);
-  const { update } = await home.store.write(async (context) => {
-    const open = await context.open({ owner: home.a, name: PROJECT });
-    const position = { remote: { epoch: "e", seq: 0 }, ackedSeq: 0, refused: undefined };
-    return (await outgoingOf(context.db, open, position)).request;
-  });
-  const sent = Buffer.from(update ?? []).toString("latin1");
+  const sent = await firstSentOf(home);
   expect([sent.includes("note"), sent.includes(OWN_LINE)]).toEqual([true, false]);
 });
 
@@ -253,23 +267,4 @@ test("what is held of a moved memory is shown as before, and the value below it 
     { value: `${OWN_LINE}!`, shown: true, account: home.a },
   ]);
   expect((await home.read(home.a)).memories).toEqual({});
-});
-
-test("an account that the environment turns to another service stays with the former one until all may come there", async () => {
-  const home = await openHome(PROJECT, ({ document }) => setMemory(document, "note", OWN_LINE));
-  const turn = (service: string) =>
-    home.store.write((context) => turnToService(context, LOCAL_ACCOUNT, service));
-  const position = { remote: { epoch: "e", seq: 1 }, ackedSeq: 1, refused: undefined };
-  const documentId = await home.store.write(async (context) => {
-    const { id } = await context.open(projectDocument(LOCAL_ACCOUNT, PROJECT));
-    await writePosition(context.db, "https://b.example.com", { documentId: id, position });
-    return id;
-  });
-  const known = () => readPosition(home.store.reader, "https://b.example.com", documentId);
-  await turn("https://b.example.com");
-  await expect(turn("https://c.example.com")).rejects.toThrow("the memory note has 1 line");
-  expect(await known()).toEqual(position);
-  await home.edit(LOCAL_ACCOUNT, (open) => open.deleteMemory({ key: "note", now: NOW + 1 }));
-  await turn("https://c.example.com");
-  expect(await known()).toEqual(NOT_CONTACTED);
 });

@@ -42,7 +42,7 @@ export const PLACES: readonly Mutation[] = [
       },
       {
         file: "daemon/remotes/open-remotes.ts",
-        from: "await store.write((context) => turnToService(context, account, service.name));",
+        from: "await store.write(({ db }) => forgetOtherServices(db, account, service.name));",
         to: "",
       },
     ],
