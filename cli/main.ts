@@ -137,7 +137,9 @@ function codeOf(thrown: unknown): FailureCode {
 
 /** A notice that can't be shown must not change a command's result. */
 async function tellNotices(args: readonly string[], env: Environment): Promise<void> {
-  if (env.serviceUrl !== undefined || env.serviceToken !== undefined) {
+  const setsSome = env.serviceUrl !== undefined || env.serviceToken !== undefined;
+  // A shell that sets nothing means what the running daemon has, and is told nothing beside one.
+  if (setsSome || (existsSync(env.home.database) && !existsSync(env.home.record))) {
     const { sayUnkept } = await import("./notices/say-unkept.ts");
     await sayUnkept(env, args);
   }

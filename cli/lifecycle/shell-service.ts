@@ -1,11 +1,12 @@
+import { findSyncedService } from "../../daemon/home/former-service.ts";
 import { EMBEDDED } from "../../daemon/home/remote.ts";
-import { listRemotes } from "../../daemon/home/remote-store.ts";
 import type { DaemonStatus } from "../../daemon/status/status.ts";
 import type { Introduction } from "../../daemon/supervise/introduction.ts";
 import { type ShellNote, sayNote, unusedHere } from "../contact/unused-variables.ts";
 import type { Environment } from "../place/environment.ts";
 import { gatewayPort } from "../place/gateway-port.ts";
 import { withLocal } from "../place/place.ts";
+import { forgottenShown } from "../place/unkept-variable.ts";
 import { sayAside } from "../screen/output.ts";
 
 export const UNUSED_TOKEN = {
@@ -47,17 +48,9 @@ export function otherService(
  */
 export async function findForgotten(env: Environment): Promise<string | undefined> {
   if (env.serviceUrl !== undefined) return undefined;
-  const rows = await withLocal(env, async (db) => {
-    if (!db || (await listRemotes(db)).length > 0) return [];
-    return await db
-      .selectFrom("sync_positions")
-      .select("service")
-      .where("service", "!=", EMBEDDED)
-      .orderBy("service")
-      .limit(1)
-      .execute();
-  }).catch(() => []);
-  return rows[0]?.service;
+  return await withLocal(env, async (db) => db && (await findSyncedService(db))).catch(
+    () => undefined,
+  );
 }
 
 /** Says on standard error, after a daemon was started, what the user hardly intended. */
@@ -70,8 +63,8 @@ export function sayOfShell(
   if (unused) sayAside(`${unused.detail}: ${unused.mend}`);
   if (forgotten === undefined || status.service.name !== EMBEDDED) return;
   sayAside(
-    `MEMSYNC_URL is unset here, and this home was synced with ${forgotten} until now: set it and ` +
-      `start anew, or \`memsync login --url ${forgotten}\` keeps it for all shells`,
+    `${forgottenShown(forgotten)}: set it and start anew, or \`memsync login --url ` +
+      `${forgotten}\` keeps it for all shells`,
   );
 }
 

@@ -1,3 +1,4 @@
+import { contactDaemon } from "../contact/daemon-contact.ts";
 import { hasSaidNote, sayNote } from "../contact/unused-variables.ts";
 import type { Environment } from "../place/environment.ts";
 import { withLocal } from "../place/place.ts";
@@ -34,5 +35,7 @@ export async function sayUnkept(env: Environment, args: readonly string[]): Prom
   const unkept = await withLocal(env, async (db) => db && (await findUnkept(env, db))).catch(
     () => undefined,
   );
-  if (unkept) sayNote(unkept);
+  // A shell that sets nothing means what the running daemon has, of which `start` has told.
+  if (!unkept || (unkept.code === "no-service" && (await contactDaemon(env.home)))) return;
+  sayNote(unkept);
 }

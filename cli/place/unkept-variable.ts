@@ -1,6 +1,7 @@
 import type { Kysely } from "kysely";
 import { findAudience } from "../../daemon/home/audience-store.ts";
-import { EMBEDDED, type Remote } from "../../daemon/home/remote.ts";
+import { findSyncedService } from "../../daemon/home/former-service.ts";
+import type { Remote } from "../../daemon/home/remote.ts";
 import type { DaemonTables } from "../../daemon/home/tables.ts";
 import { readFromFile } from "../../daemon/remotes/credentials-file.ts";
 import { type RemoteView, readRemotes } from "../../daemon/remotes/remote-view.ts";
@@ -12,7 +13,7 @@ import { remoteEnvironment } from "./remote-environment.ts";
 
 /** A variable of a shell that names another token, or another service, than the home keeps. */
 export interface UnkeptVariable {
-  readonly code: "another-service" | "another-token";
+  readonly code: "another-service" | "no-service" | "another-token";
   readonly detail: string;
   readonly mend: string;
   /** The account that it is about; undefined: everything of the home. */
@@ -23,18 +24,20 @@ export interface UnkeptVariable {
 
 /**
  * Compares what a shell sets with what the home keeps, without a request. Undefined: it sets
- * nothing, the same, or there is nothing yet to compare with. Throws one sentence for a malformed
- * variable.
+ * the same, or nothing where the home keeps it, or there is nothing yet to compare with. Throws one
+ * sentence for a malformed variable.
  */
 export async function findUnkept(
   env: Environment,
   db: Kysely<DaemonTables>,
 ): Promise<UnkeptVariable | undefined> {
   const { url, token } = remoteEnvironment(env);
+  const synced = await findSyncedService(db);
+  if (url === undefined && synced !== undefined) return forgotten(synced);
   if (url === undefined && token === undefined) return undefined;
   const view = await readRemotes(db, { url, token });
   if (url !== undefined) {
-    const other = await findOtherService(db, view, url);
+    const other = await findOtherService(view, url, synced);
     if (other) return other;
   }
   const remote = view.default;
@@ -43,11 +46,27 @@ export async function findUnkept(
     : await findOther(env, db, { remote, token });
 }
 
-async function findOtherService(
-  db: Kysely<DaemonTables>,
+/** A home that a service's address was given to by a variable, which is missing. */
+function forgotten(synced: string): UnkeptVariable {
+  return {
+    code: "no-service",
+    detail: forgottenShown(synced),
+    mend: `set it, or \`memsync login --url ${synced}\` keeps it for all shells`,
+    account: undefined,
+    isOfOthers: false,
+  };
+}
+
+/** That a shell does not name the service that its home was synced with. */
+export function forgottenShown(synced: string): string {
+  return `MEMSYNC_URL is unset here, and this home was synced with ${synced} until now`;
+}
+
+function findOtherService(
   { remotes, follows }: RemoteView,
   url: string,
-): Promise<UnkeptVariable | undefined> {
+  synced: string | undefined,
+): UnkeptVariable | undefined {
   if (!follows) {
     if (remotes.some((each) => isSameAddress(url, each.url ?? null))) return undefined;
     return {
@@ -58,16 +77,10 @@ async function findOtherService(
       isOfOthers: true,
     };
   }
-  const synced = await db
-    .selectFrom("sync_positions")
-    .select("service")
-    .where("service", "!=", EMBEDDED)
-    .limit(1)
-    .executeTakeFirst();
-  if (!synced || isSameAddress(url, synced.service)) return undefined;
+  if (synced === undefined || isSameAddress(url, synced)) return undefined;
   return {
     code: "another-service",
-    detail: `MEMSYNC_URL is another here than this home's service until now, ${synced.service}`,
+    detail: `MEMSYNC_URL is another here than this home's service until now, ${synced}`,
     mend:
       "a daemon that is started here takes everything to the other one: unset it, or set " +
       "MEMSYNC_HOME to another folder, if that is not meant",

@@ -1,6 +1,8 @@
 import type { Kysely } from "kysely";
 import { timestampOf } from "../../shared/timestamps.ts";
 import { findAudience } from "../home/audience-store.ts";
+import { findFormerService } from "../home/former-service.ts";
+import { LOCAL_ACCOUNT } from "../home/local-account.ts";
 import { type Remote, serviceNameOf } from "../home/remote.ts";
 import type { DaemonTables } from "../home/tables.ts";
 
@@ -19,15 +21,20 @@ export interface AudienceView {
 }
 
 /**
- * As last told. Null where nobody else can read it, because it stays in the home. `currentAt`: when
- * it is known to be still so, in milliseconds since the Unix epoch.
+ * As last told. Null where nobody else can read it, because it stays in the home. What a home has
+ * that was synced with a service of the environment's is sent there again once the variable is back,
+ * so the readers are that service's without it, too. `currentAt`: when it is known to be still so,
+ * in milliseconds since the Unix epoch.
  */
 export async function readAudience(
   db: Kysely<DaemonTables>,
-  remote: Pick<Remote, "url" | "account">,
+  { url: named, account }: Pick<Remote, "url" | "account">,
   currentAt?: number,
 ): Promise<AudienceView | null> {
-  if (remote.url === undefined) return null;
+  const isFollowed = named === undefined && account === LOCAL_ACCOUNT;
+  const url = isFollowed ? await findFormerService(db) : named;
+  if (url === undefined) return null;
+  const remote = { url, account };
   const { name, users, heardAt: toldAt, agreed } = await findAudience(db, remote);
   const heardAt = toldAt === undefined ? undefined : Math.max(toldAt, currentAt ?? 0);
   return {
