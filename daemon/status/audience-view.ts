@@ -22,9 +22,9 @@ export interface AudienceView {
 
 /**
  * As last told. Null where nobody else can read it, because it stays in the home. What a home has
- * that was synced with a service of the environment's is sent there again once the variable is back,
- * so the readers are that service's without it, too. `currentAt`: when it is known to be still so,
- * in milliseconds since the Unix epoch.
+ * that was synced with a service by `MEMSYNC_URL` is sent there again once that is set, so that its
+ * readers are that service's without it, too. `currentAt`: when it is known to be still so, in
+ * milliseconds since the Unix epoch.
  */
 export async function readAudience(
   db: Kysely<DaemonTables>,
