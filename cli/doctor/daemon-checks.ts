@@ -59,8 +59,8 @@ function versionFinding({ version }: DaemonStatus): Finding {
 }
 
 /**
- * Services that take none of the running daemon's calls. `told`: the names of the remotes of which a
- * check of this shell's own has found the reason.
+ * Services that take none of the running daemon's calls. `told`: the names of the remotes of which
+ * a check of this shell's own has found the reason.
  */
 export async function checkCalls(
   env: Environment,

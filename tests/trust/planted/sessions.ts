@@ -76,7 +76,7 @@ export const SESSIONS: readonly Mistake[] = [
   sent(
     "records are sent though sessions are off",
     "nothing is sent while sessions are off",
-    "const unsent = sendsSessions() ?",
-    "const unsent = sendsSessions ?",
+    "kept } = sendsSessions()\n",
+    "kept } = sendsSessions\n",
   ),
 ];
