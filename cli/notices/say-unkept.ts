@@ -8,6 +8,7 @@ import { findUnkept } from "../place/unkept-variable.ts";
 const QUIET = [
   "up",
   "start",
+  "stop",
   "restart",
   "daemon",
   "doctor",
