@@ -91,11 +91,13 @@ export async function settlePrivateOver(context: Context, open: OpenDocument): P
   const { document, address } = open;
   const content = document.content();
   for (const record of listTextConflicts(document)) {
-    const value = document.metadata.get(TEXT_CONFLICT_PREFIX + record.id)[0]?.value ?? null;
     if (!isOver(record, content)) continue;
     const place = { document: address.name, already: [] };
-    if (await metadataReason(context.db, { key: "", value }, place))
+    for (const { value } of document.metadata.get(TEXT_CONFLICT_PREFIX + record.id)) {
+      if (!(await metadataReason(context.db, { key: "", value }, place))) continue;
       settleTextConflict(document, record.id, context.now);
+      break;
+    }
   }
 }
 
@@ -129,10 +131,19 @@ async function reasonOf(db: Db, { kind, key, value }: Part, document: string) {
   return await metadataReason(db, { key, value: JSON.parse(value) }, place);
 }
 
-/** All that a service would get of a document, losing versions and names of deleted memories. */
+/**
+ * All that a service would get of a document, losing versions and names of deleted memories; but
+ * for conflicts that the text has settled, see `settlePrivateOver`.
+ */
 function* partsOf(document: ReplicaDocument): Generator<Part> {
   const { memories, metadata } = document;
-  yield { kind: "text", key: "", value: document.content(), called: "its text" };
+  const content = document.content();
+  const over = new Set(
+    listTextConflicts(document)
+      .filter((record) => isOver(record, content))
+      .map(({ id }) => TEXT_CONFLICT_PREFIX + id),
+  );
+  yield { kind: "text", key: "", value: content, called: "its text" };
   for (const key of memories.keys()) {
     for (const { value } of memories.get(key)) {
       yield { kind: "memory", key, value: String(value), called: "the memory" };
@@ -145,6 +156,7 @@ function* partsOf(document: ReplicaDocument): Generator<Part> {
       yield { kind: "memory", key: memory, value: "", called: "what is told of the memory" };
     }
     const isConflict = key.startsWith(TEXT_CONFLICT_PREFIX);
+    if (over.has(key)) continue;
     if (!isConflict && !isPublicKey(key)) continue;
     const called = isConflict ? "the conflict" : "the metadata";
     const shownAs = isConflict ? key.slice(TEXT_CONFLICT_PREFIX.length) : key;

@@ -340,8 +340,8 @@ export async function moveProject(
   if (from === undefined || from === to) return false;
   const open = await context.open(projectDocument(from, project));
   if (await isOfService(db, to)) {
-    await settlePrivateOver(context, open);
     await refusePrivate(context, open);
+    await settlePrivateOver(context, open);
   }
   await context.giveTo(open, to);
   await forgetPositions(db, open.id);

@@ -171,7 +171,16 @@ test("a conflict that the text has settled keeps no project here, and is not sen
     const at = (text: string, machine: string) => ({ text, machine, at: NOW });
     const versions = [at(`${OWN_LINE}\n`, "a"), at("", "b")] as const;
     recordTextConflict(document, { kind: "unseen", versions }, { now: NOW });
+    setMemory(document, "note", OWN_LINE);
   });
+  // What `login --move` goes on after: a refused project is as it was.
+  const before = await home.sent(LOCAL_ACCOUNT);
+  const refused = await home.store.write((context) =>
+    moveProject(context, PROJECT, home.a).catch((thrown: unknown) => thrown),
+  );
+  expect(refused).toBeInstanceOf(PrivateThere);
+  expect(await home.sent(LOCAL_ACCOUNT)).toBe(before);
+  await home.edit(LOCAL_ACCOUNT, (open) => open.deleteMemory({ key: "note", now: NOW + 1 }));
   expect(await home.move(home.a)).toBe(true);
   expect(await firstSentOf(home)).not.toContain(OWN_LINE);
 });
