@@ -3,22 +3,10 @@ import { count, sayAside } from "../screen/output.ts";
 import { visible } from "../screen/visible.ts";
 import type { Notice } from "./notice.ts";
 import { readUnseen } from "./notice-files.ts";
+import { QUIET_COMMANDS } from "./quiet-commands.ts";
 
-/** Commands that show the same themselves, run on, or run another program or for a shell. */
-const QUIET = [
-  "up",
-  "status",
-  "daemon",
-  "server",
-  "emulator",
-  "exec",
-  "complete",
-  "completion",
-  "conformance",
-  "demo",
-  "mcp",
-  "hook",
-];
+/** `status` shows the same itself. */
+const QUIET = [...QUIET_COMMANDS, "status"];
 
 const NAMED_MAX = 3;
 

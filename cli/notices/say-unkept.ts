@@ -3,27 +3,10 @@ import { hasSaidNote, sayNote } from "../contact/unused-variables.ts";
 import type { Environment } from "../place/environment.ts";
 import { withLocal } from "../place/place.ts";
 import { findUnkept } from "../place/unkept-variable.ts";
+import { QUIET_COMMANDS } from "./quiet-commands.ts";
 
-/** Commands that say it themselves, that begin to use the variables, or that are no person's. */
-const QUIET = [
-  "up",
-  "start",
-  "stop",
-  "restart",
-  "daemon",
-  "doctor",
-  "install",
-  "login",
-  "server",
-  "emulator",
-  "exec",
-  "complete",
-  "completion",
-  "conformance",
-  "demo",
-  "mcp",
-  "hook",
-];
+/** These say it themselves, begin or end the use of the variables, or are about them. */
+const QUIET = [...QUIET_COMMANDS, "start", "stop", "restart", "doctor", "install", "login"];
 
 /**
  * Says on standard error, at the end of any other command, that its shell names another token or
