@@ -1,3 +1,4 @@
+import { linesOfAny } from "../../shared/replica/text/lines-of-any.ts";
 import { carriedBeside, carriedOver } from "./carried-over.ts";
 import { type CommitMaker, CommitMakers } from "./commit-makers.ts";
 import { type FileChangeInGit, readFileChanges } from "./file-changes.ts";
@@ -124,7 +125,7 @@ class Steps {
     // What the last commit has beyond others' changes, or lacks of them.
     if (this.#steps.at(-1)?.commit === last.commit) this.#steps.pop();
     if (this.#unsure.length === 0) this.#unsure = [last];
-    this.#putUnread(found);
+    await this.#putUnread(found);
     this.#put(found, isCut || last.by === "others" ? "anybody" : this.#maker(found), last);
     return this.#steps;
   }
@@ -147,7 +148,7 @@ class Steps {
     this.#text = await this.#after(change);
     if (this.#text === undefined) return;
     if (this.#text !== before) {
-      this.#putUnread(this.#text);
+      await this.#putUnread(this.#text);
       this.#put(this.#text, this.#maker(this.#text), change);
     }
     this.#unsure = [];
@@ -184,17 +185,20 @@ class Steps {
 
   /**
    * Whoever had to finish others' changes may not have read what git has shown of them: then that
-   * stood in the file like what a pull brings, and somebody has saved over it.
+   * stood in the file like what a pull brings, and somebody has saved over it. What neither others'
+   * commit nor the file had before a person has typed, and a rebase may have shown it as git's own.
    */
-  #putUnread(over: string): void {
-    const { makers } = this.#asked;
+  async #putUnread(over: string): Promise<void> {
+    const { makers, text, before } = this.#asked;
     const shown = this.#shown();
     const last = this.#unsure.findLast(({ by }) => by === "others");
     const isByHand = this.#unsure.some(({ commit }) => makers.isByHand(commit));
     if (!last || !isByHand || !shown || shown.isReadIn(over)) return;
     const rest = this.#unsure.filter(({ by }) => by !== "others");
     this.#unsure = this.#unsure.filter(({ by }) => by === "others");
-    this.#put(shown.text, "others", { ...last, shown });
+    const had = [text, before, this.#steps.at(-1)?.content ?? ""];
+    const known = [await blobText(this.#git, this.#file, last.to), ...had];
+    this.#put(linesOfAny(shown.text, known), "others", { ...last, shown });
     this.#unsure = rest;
   }
 

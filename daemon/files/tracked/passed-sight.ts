@@ -1,4 +1,4 @@
-import { plainLines } from "../../../shared/replica/text/text-form.ts";
+import { linesOfAny } from "../../../shared/replica/text/lines-of-any.ts";
 import { hashOf } from "../../disk/read-file.ts";
 import { committedEndings } from "../../git/git-endings.ts";
 import { NOTHING_SINCE, type Sight } from "../state/follow-facts.ts";
@@ -39,16 +39,4 @@ export function sharedOf(sight: Sight, others: readonly string[]): Sight | undef
   // The document does not have all that these commits did.
   const rest = past && { ...past, changes: [] };
   return { ...sight, file: { ...file, content, hash: hashOf(content) }, past: rest };
-}
-
-/** A text without the lines that none of some other texts has, and the blank ones before them. */
-function linesOfAny(text: string, others: readonly string[]): string {
-  const known = new Set(others.flatMap(plainLines));
-  const kept: string[] = [];
-  for (const line of text.split("\n")) {
-    const isBlank = line.trim() === "";
-    if (isBlank || known.has(plainLines(line).join(""))) kept.push(line);
-    else while (kept.at(-1)?.trim() === "") kept.pop();
-  }
-  return kept.join("\n");
 }

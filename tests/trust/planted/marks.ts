@@ -58,6 +58,12 @@ export const MARKS: readonly Mistake[] = [
     "if (shown || !sides) return shown;",
     "if (shown || sides) return shown;",
   ),
+  mistakesIn("daemon/git/file-steps.ts", "long/typed-between-marks.test.ts")(
+    "what was typed at a rebase's first conflict is git's at its second",
+    "what is typed among the marks of rebase arrives once where the second side is kept",
+    'this.#put(linesOfAny(shown.text, known), "others", { ...last, shown });',
+    'this.#put(shown.text, "others", { ...last, shown });',
+  ),
   mistakesIn("daemon/files/tracked/take-git-version.ts", "long/pulled-in-question.test.ts")(
     "a pull deletes what a save had left out before",
     "a pull that was seen does not delete a line whose deletion is in question",
