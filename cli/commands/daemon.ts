@@ -13,7 +13,6 @@ import type { DaemonTables } from "../../daemon/home/tables.ts";
 import { countSavedMemories, listUnlinked } from "../../daemon/home/unlinked-projects.ts";
 import type { BoundLink } from "../../daemon/links/linked-folders.ts";
 import { findLocalDocument } from "../../daemon/reading/find-document.ts";
-import { readLocalText } from "../../daemon/reading/local-text.ts";
 import type { DaemonStatus } from "../../daemon/status/status.ts";
 import { isSynced, syncedProjects } from "../../daemon/status/synced-projects.ts";
 import { parseProjectId } from "../../shared/ids.ts";
@@ -200,7 +199,7 @@ async function link(env: Environment, dir: string | undefined, flags: LinkFlags)
   if (flags.everywhere && id === undefined) {
     throw new UsageError("--everywhere needs --id, with the project that the folder stays in");
   }
-  if (id !== undefined) await agreeToRelink(env, { dir: await realPathOf(folder), id }, { yes });
+  await agreeToRelink(env, { dir: await realPathOf(folder), id }, { yes });
   const daemon = await getDaemon(env);
   const place = { dir: await realPathOf(folder), project: id };
   const sent = sendIgnored ? await agreeToSendIgnored(env, place, { yes }) : undefined;
@@ -214,7 +213,6 @@ async function link(env: Environment, dir: string | undefined, flags: LinkFlags)
   const isNew = id === undefined && !(await withLocal(env, (db) => isLinked(db, folder)));
   const isUnknown = id !== undefined && !flags.remote && (await isKnownNowhere(env, id));
   const tracked = flags.write ? await readTrackedFile(folder, flags.file) : undefined;
-  const before = id && (await withLocal(env, async (db) => db && (await readLocalText(db, id))));
   const bound = flags.remote === undefined ? undefined : await boundRemotes(env);
   const calling = daemon.call<BoundLink>("POST", "/_memsync/link", { body });
   const linked = await shownWhile("linking", calling);
@@ -238,7 +236,7 @@ async function link(env: Environment, dir: string | undefined, flags: LinkFlags)
   if (isNew && !linked.past && (await isKnownHereAlone(linked.dir))) {
     sayAside(joinedByIdShown(linked));
   }
-  for (const line of settledJoinLines(linked, before?.value)) sayAside(line);
+  for (const line of settledJoinLines(linked)) sayAside(line);
   const { ended = [], declined = [] } = linked.joins ?? {};
   // They are over, whatever the daemon has noted of them.
   const over = [...ended, ...declined].map(({ to: other, at: joinedAt }) => {

@@ -52,7 +52,8 @@ async function part(env: Environment, named: string, { yes, json }: Options): Pr
   const name = await nameOf(env, id);
   if (memories.length > 0) {
     await refuseUnlinked(env, { id, name, memories });
-    const from = await Promise.all(brought.map((each) => broughtShown(env, each)));
+    const some = brought.filter((each) => each.memories.length > 0);
+    const from = await Promise.all(some.map((each) => broughtShown(env, each)));
     await agreeTo(
       `Delete ${count(memories.length, "memory", "memories")} of ${name} (${id}) everywhere? ` +
         `What is brought stays where it came from: ${from.join("; ")}.`,
@@ -64,13 +65,49 @@ async function part(env: Environment, named: string, { yes, json }: Options): Pr
     sayJson({ id, deleted });
     return;
   }
-  if (deleted.length === 0) {
-    saySentence(`nothing in ${name} was brought by a folder that has gone back since`);
-    return;
+  if (deleted.length > 0) {
+    const what = count(deleted.length, "memory", "memories");
+    saySentence(`deleted ${what} of ${name}; its text stays`);
+    for (const key of deleted) say(`  ${key}`);
+    sayAside(`\`memsync history KEY --project ${id}\` has each still`);
+  } else if (brought.length === 0) {
+    saySentence(`no folder that was linked to ${name} has gone back to its own project`);
+  } else {
+    saySentence(`nothing was taken out of ${name}`);
   }
-  saySentence(`deleted ${count(deleted.length, "memory", "memories")} of ${name}; its text stays`);
-  for (const key of deleted) say(`  ${key}`);
-  sayAside(`\`memsync history KEY --project ${id}\` has each still`);
+  for (const each of brought) {
+    const own = await nameOf(env, each.from);
+    for (const line of leftLines(each, { id, name, own })) sayAside(line);
+  }
+}
+
+/** What stays of that which a folder has brought, and what can be done about it. */
+function leftLines(
+  { memories, contested, apart, isKnown }: BroughtMemories,
+  { id, name, own }: Readonly<Record<"id" | "name" | "own", string>>,
+): string[] {
+  if (!isKnown) {
+    return [
+      `a former version has linked the folder of ${own} to ${name}, and did not keep what came: ` +
+        `\`memsync list --project ${id}\` shows what is there, \`memsync rm KEY --project ` +
+        `${id}\` deletes one`,
+    ];
+  }
+  if (memories.length + contested.length + apart.length === 0) {
+    return [`of what ${own} has brought, nothing is in ${name} as it came`];
+  }
+  const rm = `\`memsync rm KEY --project ${id}\` deletes one of these in ${name}`;
+  return [
+    ...(contested.length > 0
+      ? [
+          `${contested.join(", ")}: ${own} brought it, and there are two versions: \`memsync ` +
+            `conflicts --project ${id}\``,
+        ]
+      : []),
+    ...(apart.length > 0
+      ? [`${apart.join(", ")}: ${own} brought it, and has another value now, or none: ${rm}`]
+      : []),
+  ];
 }
 
 /** Deletions in a project that no folder is linked to would stay on this machine. */

@@ -29,6 +29,7 @@ import { hasTerminal } from "../screen/terminal.ts";
 import { visible } from "../screen/visible.ts";
 import { conflictCountLines, wholeStatus } from "../status/whole-status.ts";
 import { pastProjectLines } from "../views/past-project.ts";
+import { settledJoinLines } from "../views/settled-joins.ts";
 import { screenOf, statusOnScreen } from "../views/status-summary.ts";
 import { linkFolders } from "../writes/link-folders.ts";
 import { offerFile } from "../writes/offer-file.ts";
@@ -245,7 +246,8 @@ async function linkAndSayPast(
   const lines: string[] = [];
   try {
     await linkFolders(folders, async (dir, more) => {
-      lines.push(...pastProjectLines(await link(dir, more)));
+      const linked = await link(dir, more);
+      lines.push(...pastProjectLines(linked), ...settledJoinLines(linked));
     });
   } finally {
     for (const line of lines) sayAside(line);

@@ -2,7 +2,9 @@ import type { BoundLink } from "../../daemon/links/linked-folders.ts";
 import { shellWord } from "../../shared/shell-word.ts";
 
 /** What to say of a folder that may have been linked before: how it gets the memories of then. */
-export function pastProjectLines({ dir, projectId, past, lost }: BoundLink): string[] {
+export function pastProjectLines({ dir, projectId, past, lost, moved }: BoundLink): string[] {
+  // What it was linked to is told with what came from there.
+  if (moved) return [];
   if (!past) {
     return lost.map((each) => {
       const whose = `${each.dir} is gone, the folder of ${each.name} (${each.projectId})`;

@@ -1,22 +1,19 @@
 import type { Link } from "../../daemon/home/links.ts";
 import type { BoundLink } from "../../daemon/links/linked-folders.ts";
-import { revisionName } from "../../shared/replica/history/revision-name.ts";
 import { shellWord } from "../../shared/shell-word.ts";
 import { count } from "../screen/output.ts";
 
-/**
- * What to say of projects that a link has joined, or has left apart. `text`: what the project's
- * text was before.
- */
-export function settledJoinLines(linked: BoundLink, text?: string): string[] {
-  const { name, projectId, left, isReturn, joins, held } = linked;
+/** What to say of projects that a link has joined, or has left apart. */
+export function settledJoinLines(linked: BoundLink): string[] {
+  const { name, projectId, left, moved, joins, held } = linked;
+  const isReturn = moved?.kind === "return";
   const nameOf = (join: { readonly to: string; readonly name?: string | undefined }) =>
     join.name === undefined ? join.to : `${join.name} (${join.to})`;
   // A folder's name may be that of both.
   const there = left?.name === name ? projectId : name;
   const writes = count(held, "write is", "writes are");
   return [
-    ...(left && isReturn ? [returnedShown(linked, left, text)] : []),
+    ...(left && isReturn ? returnedLines(linked, left) : []),
     // The user may believe that every machine has joined them, so it is said what the others do.
     ...(left && !isReturn
       ? [
@@ -42,16 +39,43 @@ export function settledJoinLines(linked: BoundLink, text?: string): string[] {
 }
 
 /** What a folder that goes back takes along, and what stays. */
-function returnedShown({ name, dir }: BoundLink, left: Link, text = ""): string {
-  const restore =
-    text.trim() === ""
+function returnedLines({ name, dir, projectId, moved, textBefore }: BoundLink, left: Link) {
+  const there = `${left.name} (${left.projectId})`;
+  const restore = `memsync doc restore --project ${shellWord(dir)} ${textBefore}`;
+  const undo =
+    textBefore === undefined
       ? ""
-      : `: \`memsync doc restore --project ${shellWord(dir)} ${revisionName(text)}\` gets the ` +
-        "text of before back";
-  return (
-    `of ${left.name} (${left.projectId}) only memories came along that were written after the ` +
-    "folder had come there. What the folder had brought there stays: `memsync project part " +
-    `${left.projectId}\` lists its memories, and asks whether to delete them. Lines of ` +
-    `${left.name} that the folder's file has are in ${name} now${restore}`
-  );
+      : `: \`${restore}\` gets the text of before back, without what anybody writes from now on`;
+  const { undated = [], deleted = [] } = moved ?? {};
+  return [
+    `of ${there} only memories came along that were written after the folder had come there. ` +
+      `What the folder had brought there stays: \`memsync project part ${left.projectId}\` lists ` +
+      `its memories, and asks whether to delete them. Lines of ${left.name} that the folder's ` +
+      `file has are in ${name} now${undo}`,
+    ...(undated.length > 0
+      ? [
+          `left in ${there}, for it is dated before the folder came, though heard of since: ` +
+            `${keysShown(undated)}; of one that belongs here ` +
+            `\`memsync get KEY --project ${left.projectId}\` has the value`,
+        ]
+      : []),
+    ...(deleted.length > 0
+      ? [
+          `deleted in ${there}, and still in ${name}: ${keysShown(deleted)}; ` +
+            `\`memsync rm KEY --project ${projectId}\` deletes one here, too`,
+        ]
+      : []),
+  ];
+}
+
+/** This many keys are named. */
+const KEYS_SHOWN = 10;
+
+function keysShown(keys: readonly string[]): string {
+  const named = keys
+    .slice(0, KEYS_SHOWN)
+    .map((key) => JSON.stringify(key))
+    .join(", ");
+  const more = keys.length - KEYS_SHOWN;
+  return more > 0 ? `${named} and ${count(more, "other", "others")}` : named;
 }

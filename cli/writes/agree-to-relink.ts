@@ -1,14 +1,20 @@
 import type { Kysely } from "kysely";
+import { readPlace } from "../../daemon/files/names/folder-place.ts";
+import { findKnownPlace } from "../../daemon/files/names/place-store.ts";
+import { identifyProject } from "../../daemon/git/identity.ts";
+import { createGit } from "../../daemon/git/run-git.ts";
 import { listLinks } from "../../daemon/home/links.ts";
 import { LOCAL_ACCOUNT } from "../../daemon/home/local-account.ts";
 import { findProjectName } from "../../daemon/home/project-name.ts";
 import { findBinding } from "../../daemon/home/remote-store.ts";
 import type { DaemonTables } from "../../daemon/home/tables.ts";
 import { findLinkAbove } from "../../daemon/links/plan-place.ts";
+import { findPastProject, findWayBack } from "../../daemon/links/unlinked-folders.ts";
 import { readLocalMemories } from "../../daemon/reading/local-memories.ts";
 import { readLocalText } from "../../daemon/reading/local-text.ts";
 import { isWayBack } from "../../daemon/status/joined-projects.ts";
 import type { ProjectId } from "../../shared/ids.ts";
+import { shellWord } from "../../shared/shell-word.ts";
 import type { Environment } from "../place/environment.ts";
 import { withLocal } from "../place/place.ts";
 import { agreeTo } from "../screen/agree.ts";
@@ -19,16 +25,19 @@ type Db = Kysely<DaemonTables>;
 
 /**
  * Asks before a folder that has one project gets another one: what the first has is copied into the
- * second, for everybody who has that, and nothing takes them apart again. Throws without a yes.
+ * second, for everybody who has that, and nothing takes them apart again. A folder that was
+ * unlinked, and goes back, is asked about as well: its file comes along. `id`: the project that the
+ * user named. Throws without a yes.
  */
 export async function agreeToRelink(
   env: Environment,
-  { dir, id }: { readonly dir: string; readonly id: ProjectId },
+  { dir, id }: { readonly dir: string; readonly id: ProjectId | undefined },
   options: Pick<Parameters<typeof agreeTo>[1], "yes">,
 ): Promise<void> {
   const question = await withLocal(env, async (db) => db && (await questionOf(db, dir, id)));
   if (question === undefined) return;
-  const unknown = (await isKnownNowhere(env, id)) ? ` ${knownNowhere(id)}` : "";
+  const isUnknown = id !== undefined && (await isKnownNowhere(env, id));
+  const unknown = isUnknown ? ` ${knownNowhere(id)}` : "";
   await agreeTo(question + unknown, { ...options, undone: "nothing was linked" });
 }
 
@@ -47,9 +56,14 @@ function linesIn(text: string): number {
 }
 
 /** The question; undefined if nothing would be mixed. */
-async function questionOf(db: Db, dir: string, id: ProjectId): Promise<string | undefined> {
+async function questionOf(
+  db: Db,
+  dir: string,
+  id: ProjectId | undefined,
+): Promise<string | undefined> {
   const found = await findLinkAbove(db, await listLinks(db), dir);
-  if (found?.dir !== dir || found.link.projectId === id) return undefined;
+  if (found?.dir !== dir) return await unlinkedQuestion(db, dir, id);
+  if (id === undefined || found.link.projectId === id) return undefined;
   const { projectId: former, name } = found.link;
   const account = (await findBinding(db, former)) ?? LOCAL_ACCOUNT;
   // Nothing is copied into a project of another remote.
@@ -63,18 +77,50 @@ async function questionOf(db: Db, dir: string, id: ProjectId): Promise<string | 
       : [`${count(linesIn(text), "line", "lines")} of text, without what git has committed`]),
   ];
   if (things.length === 0) return undefined;
-  const named = await findProjectName(db, id);
-  const other = named === undefined ? id : `${named} (${id})`;
-  if (isSame && (await isWayBack(db, { from: former, to: id }))) {
-    return (
-      `${dir} is linked to ${name} (${former}). Link it back to ${other}? Memories that were ` +
-      `written in ${name} since it came there come along, and what its file says. What it ` +
-      `brought there stays in ${name}, too.`
-    );
+  const other = await shownProject(db, id);
+  const derivedId = (await findKnownPlace(db, dir))?.derivedId;
+  if (isSame && (await isWayBack(db, { from: former, to: id, derivedId }))) {
+    return `${dir} is linked to ${name} (${former}). ${backQuestion(name, other)}`;
   }
   return (
     `${dir} is linked to ${name} (${former}). Link it to ${other} instead? ` +
     `What it has (${things.join(", ")}) comes into that one. Other machines are told, and go on ` +
     `in ${name} until the same is done there: what they write meanwhile comes then.`
   );
+}
+
+/** The question about a folder that is linked nowhere; undefined unless it goes back. */
+async function unlinkedQuestion(
+  db: Db,
+  dir: string,
+  id: ProjectId | undefined,
+): Promise<string | undefined> {
+  const read = await readPlace(dir);
+  const place = read.kind === "folder" ? read.place : undefined;
+  const past = place && (await findPastProject(db, { dir, place }));
+  // git is asked of a folder alone that somebody has given another project than its own.
+  if (past?.evidence !== "chosen") return undefined;
+  const identity = await identifyProject(createGit(), dir);
+  const derivedId = identity.kind === "none" ? undefined : identity.projectId;
+  const to = id ?? derivedId;
+  const from = to && (await findWayBack(db, { dir, place, derivedId, to }));
+  if (!from) return undefined;
+  const { name, projectId: former } = from;
+  return (
+    `${dir} was linked to ${name} (${former}). ` +
+    `${backQuestion(name, await shownProject(db, to))} ` +
+    `\`memsync link ${shellWord(dir)} --id ${former}\` links it to ${name} again.`
+  );
+}
+
+function backQuestion(name: string, other: string): string {
+  return (
+    `Link it back to ${other}? Memories that were written in ${name} since it came there come ` +
+    `along, and what its file says. What it brought there stays in ${name}, too.`
+  );
+}
+
+async function shownProject(db: Db, id: ProjectId): Promise<string> {
+  const name = await findProjectName(db, id);
+  return name === undefined ? id : `${name} (${id})`;
 }

@@ -18,27 +18,42 @@ export interface BroughtMemories {
   readonly from: ProjectId;
   /** When it came; in milliseconds since the Unix epoch. */
   readonly at: number;
+  /** Those that can be taken out. */
   readonly memories: readonly LocalMemory[];
+  /** Brought as well, and with another version beside it here. */
+  readonly contested: readonly string[];
+  /** Brought as well, and not the same any more in the project that it came from. */
+  readonly apart: readonly string[];
+  /** False: a former version linked the folder, and did not say what came. */
+  readonly isKnown: boolean;
 }
 
 /**
- * The memories of a project that folders brought and left there: the very entries that were written
- * as the folder came, which are in the folder's own project, too. What anybody has changed since on
- * either side is none of them, and neither is what has two versions.
+ * The memories of a project that folders brought and left there, for each folder's project that has
+ * taken its folder back: the very entries that were written as the folder came. What can be taken
+ * out is in the folder's own project, too, with no change since on either side and no other
+ * version.
  */
 export async function findBrought(db: Db, project: ProjectId): Promise<BroughtMemories[]> {
   const memories = await readIn(db, project);
   const found: BroughtMemories[] = [];
-  for (const { to: from, brought, joinedAt: at } of await readReturns(db, project)) {
-    if (!brought || at === undefined) continue;
+  for (const { to: from, brought, joinedAt, at: returnedAt } of await readReturns(db, project)) {
     const own = new Map((await readIn(db, from)).map((each) => [each.key, each]));
-    const left = memories.filter((memory) => {
-      const [id, ...others] = memory.seen;
+    const came = memories.filter(({ seen }) => seen.some((id) => isBrought(id, brought)));
+    const isAlone = (memory: LocalMemory) => memory.seen.length === 1 && !isUnsettled(memory);
+    const isBoth = (memory: LocalMemory) => {
       const there = own.get(memory.key);
-      if (!id || others.length > 0 || isUnsettled(memory)) return false;
-      return isBrought(id, brought) && there !== undefined && isSame(memory, there);
+      return there !== undefined && isSame(memory, there);
+    };
+    const alone = came.filter(isAlone);
+    found.push({
+      from,
+      at: joinedAt ?? returnedAt,
+      memories: alone.filter(isBoth),
+      contested: came.filter((each) => !isAlone(each)).map(({ key }) => key),
+      apart: alone.filter((each) => !isBoth(each)).map(({ key }) => key),
+      isKnown: brought !== undefined,
     });
-    if (left.length > 0) found.push({ from, at, memories: left });
   }
   return found;
 }

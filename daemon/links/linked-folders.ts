@@ -35,6 +35,7 @@ import { LinksUnderWay } from "./links-under-way.ts";
 import { type LinkOptions, planLink, writeLink } from "./make-link.ts";
 import { carryOutPlan } from "./move-link.ts";
 import { type FoundLink, findAlias, findLinkAbove, pathsIn, planPlace } from "./plan-place.ts";
+import type { FolderMove } from "./relink.ts";
 import { findRenamed } from "./renamed-links.ts";
 import { RepositoryNotes } from "./repository-notes.ts";
 import type { SettledJoins } from "./settle-joins.ts";
@@ -56,8 +57,10 @@ export interface BoundLink extends Link {
   readonly lost: readonly LostLink[];
   /** The former link, whose project was joined to this one: other machines go on in it. */
   readonly left: Link | undefined;
-  /** The folder went back to its project, and left behind what the other one had before. */
-  readonly isReturn: boolean;
+  /** What became of the former project's memories. */
+  readonly moved: FolderMove | undefined;
+  /** The name of the version that the project's text had before; undefined for an empty one. */
+  readonly textBefore: string | undefined;
   /** What was settled by naming the project. */
   readonly joins: SettledJoins | undefined;
   /** How many writes are held since, for they came with the folder. */

@@ -2,6 +2,7 @@ import { type AccountId, type ProjectId, randomProjectId } from "../../shared/id
 import { projectDocument } from "../../shared/replica/document/address.ts";
 import { BEGUN_KEY } from "../../shared/replica/document/own-metadata.ts";
 import { beginAnew } from "../../shared/replica/document/project-deletion.ts";
+import { revisionName } from "../../shared/replica/history/revision-name.ts";
 import type { WriteContext } from "../../shared/replica/store/write-context.ts";
 import type { World } from "../../shared/world.ts";
 import type { FollowedName } from "../disk/followable-files.ts";
@@ -13,14 +14,15 @@ import { countHeld } from "../home/held-store.ts";
 import { keepFormerIgnored, takeBackIgnored } from "../home/ignore-files.ts";
 import { type Link, putLink } from "../home/links.ts";
 import type { DaemonTables } from "../home/tables.ts";
+import { readCommittedText } from "../reading/local-text.ts";
 import { bindProject } from "../remotes/bind-project.ts";
 import type { BookOptions } from "../remotes/remote-book.ts";
 import { type ChosenProject, chooseProject } from "./choose-project.ts";
 import { keepFormerLink } from "./former-links.ts";
 import { type FolderFacts, keepPlace, stillToSay, turnToFile } from "./link-facts.ts";
-import { moveToProject } from "./relink.ts";
+import { type FolderMove, moveToProject } from "./relink.ts";
 import { type SettledJoins, settleJoins } from "./settle-joins.ts";
-import { forgetUnlinked, type PastProject } from "./unlinked-folders.ts";
+import { findWayBack, forgetUnlinked, type PastProject } from "./unlinked-folders.ts";
 
 /** Options of one `link`. What is left out is derived from the folder, or stays as it was. */
 export interface LinkOptions {
@@ -119,8 +121,10 @@ interface WrittenLink {
   readonly account: AccountId;
   readonly begun: boolean;
   readonly left: Link | undefined;
-  /** The folder went back to a project that it was in, without what the other one had before. */
-  readonly isReturn: boolean;
+  /** What became of the former project's memories, where `left` is one. */
+  readonly moved: FolderMove | undefined;
+  /** The name of the version that the project's text had; undefined for an empty one. */
+  readonly textBefore: string | undefined;
   /** What was settled by naming the project; undefined where nobody has. */
   readonly joins: SettledJoins | undefined;
   /** How many writes of the project are held since. */
@@ -140,6 +144,9 @@ export async function writeLink(
   const { db, now } = context;
   const { dir, identity, former, known } = facts;
   const { remote, allows } = options;
+  const { bringsMemories, derivedId } = chosen;
+  // A folder that was unlinked meanwhile goes back from where it was, as a linked one does.
+  const from = former ?? (await findWayBack(db, { ...facts, derivedId, to: link.projectId }));
   const binding = { project: link.projectId, remote, former, others, allows };
   const before = await countHeld(db, link.projectId);
   const account = await bindProject(context, book, binding);
@@ -148,10 +155,12 @@ export async function writeLink(
   await putLink(db, link, now);
   await takeBackIgnored(db, link.projectId, { from: dir, dir });
   if (facts.place) await forgetUnlinked(db, facts.place);
+  const text = (await readCommittedText(db, link.projectId))?.value ?? "";
+  const textBefore = text.trim() === "" ? undefined : revisionName(text);
   const begun = options.anew === true && (await beginProject(context, account, link.projectId));
-  const { bringsMemories, derivedId } = chosen;
-  const relinked = { former, link, derivedId, bringsMemories };
-  const left = await moveToProject(context, account, relinked);
+  const relinked = { former: from, link, derivedId };
+  const comes = bringsMemories || from !== former;
+  const moved = await moveToProject(context, account, { ...relinked, bringsMemories: comes });
   const isOutsideGit = identity.kind === "none" && identity.why === "no-git";
   if (isOutsideGit) await forgetGit(db, dir);
   // For a file that was never read, nothing else shows that it is followed without git.
@@ -167,8 +176,7 @@ export async function writeLink(
     ? await settleJoins(context, account, { ...relinked, isForAll: options.everywhere })
     : undefined;
   const held = (await countHeld(db, link.projectId)) - before;
-  const isReturn = left === "return";
-  return { account, begun, left: left && former, isReturn, joins, held };
+  return { account, begun, left: moved && from, moved, textBefore, joins, held };
 }
 
 /** False: the project was not deleted. */

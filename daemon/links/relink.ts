@@ -38,8 +38,18 @@ interface Relinked {
   readonly bringsMemories: boolean;
 }
 
-/** A folder went to another project, or back to its own. */
-export type ToldMove = "join" | "return";
+/** A folder went to another project, or back to its own, which other machines are told. */
+export interface FolderMove {
+  readonly kind: "join" | "return";
+  /**
+   * Of a return: memories of the other project that this machine has heard of since the folder
+   * came, and that say that they were written before. They stay there, and one of them may have
+   * been written meanwhile on a machine whose clock is behind.
+   */
+  readonly undated: readonly string[];
+  /** Of a return: memories that were deleted in the other project, and stand in this one. */
+  readonly deleted: readonly string[];
+}
 
 /**
  * Copies a folder's memories when it is linked to another project, with their conflicts and
@@ -49,14 +59,14 @@ export type ToldMove = "join" | "return";
  * is: what was allowed for the former one alone is held.
  * The former project keeps what it has, and says where the folder went: other machines go on in it.
  * A folder that goes back leaves behind what the other project had before the folder came.
- * If it is bound to another remote, its memories stay there. Resolves to what other machines are
- * told; undefined: nothing.
+ * If it is bound to another remote, its memories stay there. Resolves to undefined where other
+ * machines are told nothing.
  */
 export async function moveToProject(
   context: WriteContext<DaemonTables>,
   account: AccountId,
   { former, link, derivedId, bringsMemories }: Relinked,
-): Promise<ToldMove | undefined> {
+): Promise<FolderMove | undefined> {
   if (!former || former.projectId === link.projectId) return undefined;
   await forgetFollowed(context.db, link.dir);
   if (!bringsMemories) return undefined;
@@ -69,8 +79,8 @@ export async function moveToProject(
   });
   const told = from && findReturn(from.document, { of: derivedId, to: link.projectId });
   const returned = back.find((each) => !each.isReturn) ?? told;
-  const isLeft = returned && leftBy(returned);
-  const heldSince = isLeft && returned ? joinedAtOf(returned) : 0;
+  const left = returned && leftBy(returned);
+  const heldSince = left && returned ? joinedAtOf(returned) : 0;
   await copyHeld(context.db, to, { account, document: former.projectId, since: heldSince });
   if (!from) return undefined;
   endJoins(to.document, back);
@@ -79,32 +89,58 @@ export async function moveToProject(
   const isThere = !deletionOf(from.document);
   const join = { of, to: link.projectId, name: link.name, at: context.now, ...from.author };
   const before = vectorOf(to.document);
-  const missing = await entriesMissing(context, { source: from, target: to, isLeft });
+  const deleted = left ? await deletedIn(context, { source: from, target: to }) : [];
+  const sides = { source: from, target: to, left };
+  const { missing, undated } = await entriesMissing(context, sides);
   await copyHistory(context, { source: from, target: to });
   const brought = await writtenBy(to.document, () => bringAll(context, to, missing));
+  // What it has brought when it was there before is not brought again.
+  const earlier = back.flatMap((each) => each.brought ?? []);
   const past = isReturn
     ? { ...pastOf(returned), isReturn, joinedAt: joinedAtOf(returned) }
-    : { before, brought };
+    : { before, brought: [...earlier, ...brought] };
   if (isThere) recordJoin(from.document, { ...join, ...past });
   // A row of its own: whatever is written there next stays on this machine.
   await context.flush(from);
   if (!isThere) return undefined;
   // Where it is not known what the other project had before, all of it has come.
-  return isLeft ? "return" : "join";
+  return { kind: left ? "return" : "join", undated, deleted };
 }
 
 const pastOf = ({ before, brought }: ProjectJoin) => ({ before, brought });
 
 const joinedAtOf = ({ joinedAt, at }: ProjectJoin) => joinedAt ?? at;
 
+/** Why an entry stays in the other project; undefined for what was written there since. */
+type WhyLeft = (entry: Entry) => "had" | "undated" | undefined;
+
 /**
  * Tells what the other project had, or got by others, before the folder came. This machine may have
  * heard of it only afterwards, and what it had heard of then may be of a fast clock: either counts.
  * Undefined where the join is of a program that did not say what was there.
  */
-function leftBy(join: ProjectJoin): ((entry: Entry) => boolean) | undefined {
+function leftBy(join: ProjectJoin): WhyLeft | undefined {
   const had = hadBy(join.before);
-  return had && ((entry) => had(entry.id) || entry.updated_at < joinedAtOf(join));
+  if (!had) return undefined;
+  return ({ id, updated_at: at }) => {
+    if (had(id)) return "had";
+    return at < joinedAtOf(join) ? "undated" : undefined;
+  };
+}
+
+/** Memories that both projects had, and that somebody has deleted in `source` alone. */
+async function deletedIn(
+  { db }: WriteContext<DaemonTables>,
+  { source, target }: { readonly source: OpenDocument; readonly target: OpenDocument },
+): Promise<string[]> {
+  const deleted: string[] = [];
+  for (const key of target.document.memories.keys()) {
+    if (source.document.memories.get(key).length > 0) continue;
+    const past = await listRevisions(narrowTables(db), source.id, { kind: "memory", key });
+    const isKnown = target.document.memories.get(key).some((each) => isAmong(past, each));
+    if (isKnown) deleted.push(key);
+  }
+  return deleted;
 }
 
 /** Writes what is missing there, but for what is held. */
@@ -191,22 +227,23 @@ interface Missing {
 }
 
 /**
- * What a folder that goes back and forth has brought before is in the history there. `isLeft`:
- * which entries were there before the folder came, which now goes back without them.
+ * What a folder that goes back and forth has brought before is in the history there. `left`: which
+ * entries were there before the folder came, which now goes back without them.
  */
 async function entriesMissing(
   { db }: WriteContext<DaemonTables>,
   {
     source,
     target,
-    isLeft,
+    left,
   }: {
     readonly source: OpenDocument;
     readonly target: OpenDocument;
-    readonly isLeft: ((entry: Entry) => boolean) | undefined;
+    readonly left: WhyLeft | undefined;
   },
 ) {
   const missing: Missing[] = [];
+  const undated = new Set<string>();
   for (const key of source.document.memories.keys()) {
     const standing = target.document.memories.get(key).map(({ value }) => value);
     const name = { kind: "memory", key } as const;
@@ -215,12 +252,14 @@ async function entriesMissing(
     // Of equally late entries the one written last wins. Here that is the first of the list.
     for (const entry of [...source.document.memories.get(key)].reverse()) {
       const { value, updated_at: now } = entry;
-      if (isLeft?.(entry)) continue;
       if (isAmong(there, entry) || standing.includes(value)) continue;
+      const why = left?.(entry);
+      if (why === "undated") undated.add(key);
+      if (why !== undefined) continue;
       missing.push({ key, value, now, past });
     }
   }
-  return missing;
+  return { missing, undated: [...undated] };
 }
 
 /**

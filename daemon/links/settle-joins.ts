@@ -77,7 +77,7 @@ async function tellOfReturn(
   context: WriteContext<DaemonTables>,
   account: AccountId,
   {
-    join: { of, to: from, at: joinedAt, before },
+    join: { of, to: from, at: joinedAt, before, brought },
     link,
   }: { readonly join: ProjectJoin; readonly link: Link },
 ): Promise<void> {
@@ -85,7 +85,7 @@ async function tellOfReturn(
   const left = await context.find(projectDocument(account, from));
   if (!left || deletionOf(left.document)) return;
   const { projectId: to, name } = link;
-  const told = { of, to, name, at: context.now, isReturn: true, before, joinedAt };
+  const told = { of, to, name, at: context.now, isReturn: true, before, brought, joinedAt };
   recordJoin(left.document, { ...told, ...left.author });
   await context.flush(left);
 }

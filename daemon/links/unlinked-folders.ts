@@ -5,6 +5,7 @@ import type { EvidenceKind, KnownPlace } from "../files/names/place-store.ts";
 import { readDeletion } from "../home/deleted-project.ts";
 import type { Link } from "../home/links.ts";
 import type { DaemonTables } from "../home/tables.ts";
+import { isWayBack } from "../status/joined-projects.ts";
 
 type Db = Kysely<DaemonTables>;
 
@@ -60,6 +61,29 @@ export async function findPastProject(
   const projectId = parseProjectId(row?.project_id ?? "");
   if (!row || projectId === undefined || (await readDeletion(db, projectId))) return undefined;
   return { projectId, name: row.name, evidence: row.evidence, isSameFolder: isSame(row) };
+}
+
+/**
+ * The link that a folder had before it was unlinked, if it goes back from there to the project that
+ * its repository names: whoever unlinks a mistaken join, and links again, takes it back.
+ */
+export async function findWayBack(
+  db: Db,
+  {
+    dir,
+    place,
+    ...way
+  }: {
+    readonly dir: string;
+    readonly place: FolderPlace | undefined;
+    readonly derivedId: ProjectId | undefined;
+    readonly to: ProjectId;
+  },
+): Promise<Link | undefined> {
+  const past = place && (await findPastProject(db, { dir, place }));
+  if (!past?.isSameFolder || past.projectId === way.to) return undefined;
+  if (!(await isWayBack(db, { ...way, from: past.projectId }))) return undefined;
+  return { dir, projectId: past.projectId, name: past.name, write: false };
 }
 
 /** A folder is linked again. Others that were at its path may come back. */

@@ -95,13 +95,26 @@ export async function joinsOfUnlinked(db: Db, project: ProjectId): Promise<Joine
   return await Promise.all(joins.map(statusFrom));
 }
 
-/** Whether a folder that is linked to `from` would go back to a project by a link to it. */
+/**
+ * Whether a folder that is linked to `from` would go back to a project by a link to it.
+ * `derivedId`: the project that its repository names.
+ */
 export async function isWayBack(
   db: Db,
-  { from, to }: { readonly from: ProjectId; readonly to: ProjectId },
+  {
+    from,
+    to,
+    derivedId: of = to,
+  }: {
+    readonly from: ProjectId;
+    readonly to: ProjectId;
+    readonly derivedId: ProjectId | undefined;
+  },
 ): Promise<boolean> {
-  if ((await readJoins(db, to)).some((join) => join.to === from)) return true;
-  return (await readJoins(db, from)).some((join) => join.isReturn && join.to === to);
+  const isHere = (join: ProjectJoin) => !join.isReturn && join.to === from && join.of === of;
+  if ((await readJoins(db, to)).some(isHere)) return true;
+  const isBack = (join: ProjectJoin) => join.isReturn && join.to === to && join.of === of;
+  return (await readJoins(db, from)).some(isBack);
 }
 
 async function statusOf(

@@ -189,6 +189,33 @@ scenario("a folder that is linked back after it was unlinked is told to all", as
   expect(inOneLine(await late.machine.memsync("status"))).not.toContain(`${late.folders.y} --id`);
 });
 
+scenario("who unlinks a mistaken join and links again takes it back", async (lab) => {
+  const lap = await machineWithBoth(lab, "lap", "again");
+  const { ids, folders } = lap;
+  await writeFile(`${folders.x}/CLAUDE.md`, "# x\n");
+  await lap.say(folders.x, "set", "of-x", "1");
+  await lap.say(folders.y, "set", "of-y", "1");
+  await lap.machine.memsync("sync");
+  await lap.say(folders.x, "link", "--id", ids.y, "--yes");
+  await lap.say(folders.x, "set", "since", "1");
+  await lap.machine.memsync("unlink", folders.x);
+  const asked = await lap.machine.run(["link", folders.x]);
+  expect([asked.status, inOneLine(asked.stderr)]).toEqual([
+    1,
+    expect.stringMatching(/was linked to y \(.*Link it back to x \(.* links it to y again/),
+  ]);
+  const back = await lap.machine.run(["link", folders.x, "--yes"]);
+  const said = inOneLine(back.stderr);
+  expect(said).toContain(`\`memsync doc restore --project ${folders.x} `);
+  expect(said).toContain(`\`memsync project part ${ids.y}\``);
+  expect(said).not.toContain("was linked to another project before");
+  const listed = await lap.say(folders.x, "list", "--layer", "project", "--json");
+  const keys = JSON.parse(listed).map(({ key }: { key: string }) => key);
+  expect(keys.sort()).toEqual(["of-x", "since"]);
+  expect((await lap.machine.run(["projects"])).stdout).not.toContain("joined");
+  expect(await lap.machine.memsync("project", "part", ids.y, "--yes")).toContain("of-x");
+});
+
 scenario(
   "what a mistaken join brought is taken out by one command, and stays at home",
   async (lab) => {
@@ -237,7 +264,9 @@ scenario(
     expect(await keysIn(folders.y)).toEqual(["changed", "of-y", "since"]);
     expect(await keysIn(folders.x)).toEqual(["changed", "of-x", "since"]);
     expect(await lap.machine.memsync("history", "of-x", "--project", ids.y)).toContain("1");
-    expect(await lap.machine.memsync(...command.split(" "))).toContain("nothing in y was brought");
+    expect(await lap.machine.memsync(...command.split(" "))).toContain(
+      "nothing was taken out of y",
+    );
   },
 );
 

@@ -325,8 +325,9 @@ test("a link says what is held of what it has joined, and tells two projects of 
   const link = { dir: "/d", projectId: PROJECT, name: "p", write: false };
   const left = { ...link, projectId: projectId("left") };
   const bound = { ...link, remote: "a", begun: false, gone: [], lost: [], past: undefined };
-  const lines = (held: number) =>
-    settledJoinLines({ ...bound, left, isReturn: false, joins: undefined, held });
+  const moved = { kind: "join", undated: [], deleted: [] } as const;
+  const after = { left, moved, textBefore: undefined, joins: undefined };
+  const lines = (held: number) => settledJoinLines({ ...bound, ...after, held });
   expect(lines(0)).toEqual([expect.stringContaining(`had is in ${PROJECT}, too. Other`)]);
   expect(lines(1)[1]).toBe("of that, 1 write is held on this machine: `memsync held` says why");
 });

@@ -167,6 +167,41 @@ test("what a folder's machine hears of only after it came was there before all t
   expect(told).toEqual(["mine"]);
 });
 
+test("what may have been written meanwhile by a slow clock is told, and what was deleted", async () => {
+  const [lap, desk] = [await openBoth(), await openBoth()];
+  const write = (home: typeof lap, of: ProjectId, key: string, now: number) =>
+    home.edit(of, ({ document }) => document.setEntry("memories", key, { value: "1", now }));
+  await write(lap, Q, "of q", NOW - 2);
+  await write(lap, P, "mine", NOW - 1);
+  expect(await lap.relink(P, Q)).toEqual({ kind: "join", undated: [], deleted: [] });
+  await desk.take(lap, Q);
+  await write(desk, Q, "slow", NOW - 1);
+  await lap.take(desk, Q);
+  await lap.edit(Q, (open) => open.deleteMemory({ key: "mine", now: NOW + 1 }));
+  const moved = await lap.relink(Q, P);
+  expect(moved).toEqual({ kind: "return", undated: ["slow"], deleted: ["mine"] });
+});
+
+test("what a folder brought first is known after it came and went twice", async () => {
+  const { store, edit, relink } = await openBoth();
+  const write = (of: ProjectId, key: string) =>
+    edit(of, ({ document }) => document.setEntry("memories", key, { value: "1", now: NOW - 1 }));
+  await write(P, "first");
+  await relink(P, Q);
+  await relink(Q, P);
+  await write(P, "second");
+  await relink(P, Q);
+  await relink(Q, P);
+  const brought = await store.write(async (context) => {
+    const { document } = await context.open(projectDocument(LOCAL_ACCOUNT, Q));
+    const [join] = joinsIn(document);
+    const isOne = (key: string) =>
+      document.memories.get(key).some(({ id }) => isBrought(id, join?.brought));
+    return [...document.memories.keys()].filter(isOne);
+  });
+  expect(brought.sort()).toEqual(["first", "second"]);
+});
+
 test("a memory under a name that was deleted in the other project is asked about", async () => {
   const { edit, set, relink, read } = await openBoth();
   await set(Q, "of q", NOW);

@@ -27,8 +27,11 @@ export interface ProjectJoin extends Author {
    * where that is not known. A folder that goes back leaves it behind.
    */
   readonly before?: string | undefined;
-  /** The entries that the folder brought into that project; undefined where none or not known. */
-  readonly brought?: BroughtEntries | undefined;
+  /**
+   * The entries that the folder brought into that project, also when it was there before; undefined
+   * where that is not known.
+   */
+  readonly brought?: readonly BroughtEntries[] | undefined;
   /** Of a return: when the folder had come. In milliseconds since the Unix epoch. */
   readonly joinedAt?: number | undefined;
 }
@@ -44,19 +47,23 @@ export interface BroughtEntries {
 export async function writtenBy(
   { ydoc }: ReplicaDocument,
   write: () => Promise<void>,
-): Promise<BroughtEntries | undefined> {
+): Promise<BroughtEntries[]> {
   const client = ydoc.clientID;
   const from = Y.getState(ydoc.store, client);
   await write();
   const to = Y.getState(ydoc.store, client);
-  return to > from && ydoc.clientID === client ? { client, from, to } : undefined;
+  return to > from && ydoc.clientID === client ? [{ client, from, to }] : [];
 }
 
-/** Whether an entry is one of those; of none, no entry is. */
-export function isBrought(id: EntryId, brought: BroughtEntries | undefined): boolean {
-  if (brought === undefined || id.client !== brought.client) return false;
-  return id.clock >= brought.from && id.clock < brought.to;
+/** Whether an entry is one of those. */
+export function isBrought(id: EntryId, brought: readonly BroughtEntries[] = []): boolean {
+  return brought.some(({ client, from, to }) => {
+    return id.client === client && id.clock >= from && id.clock < to;
+  });
 }
+
+/** The latest of a folder that comes and goes; this many are kept. */
+const BROUGHT_MAX = 64;
 
 /** A state vector of more characters than this is not kept. */
 const VECTOR_LENGTH_MAX = 16_384;
@@ -91,7 +98,7 @@ export function recordJoin(document: ReplicaDocument, join: ProjectJoin): void {
     ...(home !== undefined && { home }),
     ...(isReturn && { is_return: true }),
     ...(before !== undefined && { before }),
-    ...(brought !== undefined && { brought: { ...brought } }),
+    ...(brought && { brought: brought.slice(-BROUGHT_MAX).map((each) => ({ ...each })) }),
     ...(joinedAt !== undefined && { joined_at: joinedAt }),
   };
   document.setEntry("metadata", key, { value, now: at });
@@ -138,10 +145,13 @@ export function parseJoin(key: string, value: JsonValue): ProjectJoin | undefine
   };
 }
 
-function parseBrought(value: JsonValue | undefined): BroughtEntries | undefined {
-  if (!isObject(value)) return undefined;
-  const { client, from, to } = value;
-  if (typeof client !== "number" || typeof from !== "number" || typeof to !== "number")
-    return undefined;
-  return { client, from, to };
+/** A former version wrote one alone, without a list. */
+function parseBrought(value: JsonValue | undefined): BroughtEntries[] | undefined {
+  if (value === undefined) return undefined;
+  return (Array.isArray(value) ? value : [value]).flatMap((each) => {
+    if (!isObject(each)) return [];
+    const { client, from, to } = each;
+    const isRange = typeof client === "number" && typeof from === "number";
+    return isRange && typeof to === "number" ? [{ client, from, to }] : [];
+  });
 }
