@@ -160,17 +160,28 @@ test("when its transaction begins, a long sync has nothing to read of what it wr
   expect(read).toEqual([]);
 });
 
-test("a long write has a commit of its own, in its turn", async () => {
+test("a long write has a commit of its own, and nobody waits for two of them", async () => {
   const ran: string[] = [];
   const { temp } = await newProject({
     wrap: (each) => watched(each, (sql) => void ran.push(sql)),
   });
   ran.length = 0;
-  const write = (name: string, isLong: boolean) =>
-    temp.store.write(async () => void ran.push(name), { isLong });
-  await Promise.all(["a", "b", "long", "c"].map((name) => write(name, name === "long")));
+  const write = (name: string, meanwhile?: () => void): Promise<unknown> => {
+    const work = async () => {
+      ran.push(name);
+      meanwhile?.();
+    };
+    return temp.store.write(work, { isLong: name.startsWith("long") });
+  };
+  let late: Promise<unknown>[] = [];
+  const comeLate = () => {
+    late = ["long-3", "c"].map((name) => write(name));
+  };
+  const first = [write("a"), write("long-1", comeLate), write("long-2"), write("b")];
+  await Promise.all(first);
+  await Promise.all(late);
   const steps = ran.filter((sql) => !sql.includes("step"));
-  const commits = [["a", "b"], ["long"], ["c"]];
+  const commits = [["a", "b"], ["long-1"], ["c"], ["long-2"], ["long-3"]];
   expect(steps).toEqual(commits.flatMap((names) => ["BEGIN IMMEDIATE", ...names, "COMMIT"]));
 });
 

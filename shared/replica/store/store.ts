@@ -45,6 +45,8 @@ type Step = Parameters<typeof sweepHistory>[0];
  */
 export class ReplicaStore<Tables extends ReplicaTables> extends Replica<Tables> {
   #waiting: AskedWrite<Tables>[] = [];
+  /** Whether the last commit was of a long write. */
+  #wasLong = false;
   #draining: Promise<void> | undefined;
   protected committing: Promise<boolean> | undefined;
   #onIdle: (() => void) | undefined;
@@ -159,7 +161,7 @@ export class ReplicaStore<Tables extends ReplicaTables> extends Replica<Tables> 
       if (!(await this.#commitNext())) continue;
       await this.#ready();
       // A write that has waited for the long commit is committed before the log is written back.
-      if (this.#waiting[0]?.isLong === false) await this.#commitNext();
+      if (this.#waiting.some(({ isLong }) => !isLong)) await this.#commitNext();
       await writeLogBack(this.options.database.writer);
     }
     this.#draining = undefined;
@@ -173,12 +175,22 @@ export class ReplicaStore<Tables extends ReplicaTables> extends Replica<Tables> 
 
   /** Commits the next writes. True: the log has to be written back. */
   #commitNext(): Promise<boolean> {
-    this.committing = this.#ready().then(() => {
-      const firstLong = this.#waiting.findIndex(({ isLong }) => isLong);
-      const count = firstLong === -1 ? WRITES_PER_COMMIT_MAX : Math.max(firstLong, 1);
-      return this.#commit(this.#waiting.splice(0, Math.min(count, WRITES_PER_COMMIT_MAX)));
-    });
+    this.committing = this.#ready().then(() => this.#commit(this.#takeNext()));
     return this.committing;
+  }
+
+  /**
+   * A long write has a commit of its own, after those that came before it. Of several that wait the
+   * others come between, however late they came: nobody waits for two long ones.
+   */
+  #takeNext(): readonly AskedWrite<Tables>[] {
+    const others = this.#waiting.filter(({ isLong }) => !isLong);
+    const isLongNext = this.#waiting[0]?.isLong === true && (!this.#wasLong || others.length === 0);
+    const taken = isLongNext ? this.#waiting.slice(0, 1) : others.slice(0, WRITES_PER_COMMIT_MAX);
+    const chosen = new Set(taken);
+    this.#waiting = this.#waiting.filter((each) => !chosen.has(each));
+    this.#wasLong = isLongNext;
+    return taken;
   }
 
   async #commit(writes: readonly AskedWrite<Tables>[]): Promise<boolean> {
