@@ -17,6 +17,7 @@ import { serviceNameOf } from "./home/remote.ts";
 import { sessionSwitchOf } from "./home/session-switch.ts";
 import type { DaemonTables } from "./home/tables.ts";
 import { FactsKeeper } from "./manifests/facts-keeper.ts";
+import { HeldMeeting } from "./overwritten/met-held.ts";
 import type { OpenRemotes } from "./remotes/open-remotes.ts";
 import { getDefault } from "./remotes/remote-view.ts";
 import { NameKeeper } from "./sync/name-keeper.ts";
@@ -44,6 +45,7 @@ export class Keepers {
   readonly personal: PersonalKeeper;
   readonly #facts: FactsKeeper;
   readonly #names: NameKeeper;
+  readonly #held: HeldMeeting;
 
   constructor({ home, assistants, memoryFolders, remotes, ...options }: KeepersOptions) {
     const usual = () => getDefault(remotes.view).account;
@@ -66,10 +68,12 @@ export class Keepers {
     this.personal = new PersonalKeeper({ ...all, account: usual, events: openEvents });
     this.#facts = new FactsKeeper({ ...all, serviceOf });
     this.#names = new NameKeeper({ ...all, serviceOf });
+    this.#held = new HeldMeeting(options);
   }
 
   /** Begins to look. Resolves before the first looks are over. */
   async start(): Promise<void> {
+    this.#held.start();
     await this.sessions.start();
     this.memories.start();
     this.personal.start();
@@ -90,5 +94,6 @@ export class Keepers {
     await this.personal.stop();
     await this.#facts.settled();
     await this.#names.settled();
+    await this.#held.stop();
   }
 }

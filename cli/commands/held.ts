@@ -2,10 +2,11 @@ import type { Command } from "commander";
 import type { Kysely } from "kysely";
 import { fileAt } from "../../daemon/files/names/also-file.ts";
 import { heldReason, heldReasonNow } from "../../daemon/held/advice.ts";
+import { findStandingAlike } from "../../daemon/held/standing-alike.ts";
 import { allowHeld, type HeldItem, heldId, listHeld } from "../../daemon/home/held-store.ts";
 import { listLinks } from "../../daemon/home/links.ts";
 import type { DaemonTables } from "../../daemon/home/tables.ts";
-import { type HeldStatus, heldStatus } from "../../daemon/status/held-status.ts";
+import { type HeldFacts, heldStatus } from "../../daemon/status/held-status.ts";
 import { layerOf } from "../../shared/replica/document/address.ts";
 import { timestampOf } from "../../shared/wire/timestamp.ts";
 import { type LocalDocument, listLocalDocuments } from "../local/local-documents.ts";
@@ -85,7 +86,9 @@ async function list(env: Environment, { json }: Options): Promise<void> {
   if (json) {
     sayJson(
       await Promise.all(
-        items.map(({ item, document }) => heldStatus(item, document?.remote ?? null)),
+        items.map(({ item, document, standing }) => {
+          return heldStatus(item, { remote: document?.remote ?? null, standing });
+        }),
       ),
     );
     return;
@@ -97,10 +100,11 @@ async function list(env: Environment, { json }: Options): Promise<void> {
   if (items.length === 0) say("nothing is held");
   else {
     const rows: string[][] = [];
-    for (const { item, document } of items) {
+    for (const { item, document, standing } of items) {
       const where = shortName(document?.title ?? item.document);
       const what = shortName(await shownName(item));
-      rows.push([item.id, timeShown(item.writtenAt), where, what, heldReasonNow(item)]);
+      const why = heldReasonNow(item, standing);
+      rows.push([item.id, timeShown(item.writtenAt), where, what, why]);
     }
     const heading = ["ID", "WHEN", "WHERE", "WHAT", "WHY"];
     sayRows(table([heading, ...rows], SPARE));
@@ -113,7 +117,7 @@ async function list(env: Environment, { json }: Options): Promise<void> {
 const SPARE = [1];
 
 /** A held write, with its document if the replica has that. */
-interface Held {
+interface Held extends Pick<HeldFacts, "standing"> {
   readonly item: HeldItem;
   readonly document: LocalDocument | undefined;
 }
@@ -122,12 +126,14 @@ async function readAll(env: Environment): Promise<Held[]> {
   return await withLocal(env, async (db) => {
     if (!db) return [];
     const documents = await listLocalDocuments(db);
-    return (await listHeld(db)).map((item) => {
+    const all: Held[] = [];
+    for (const item of await listHeld(db)) {
       const document = documents.find(
         ({ account, name }) => account === item.account && name === item.document,
       );
-      return { item, document };
-    });
+      all.push({ item, document, standing: await findStandingAlike(db, item) });
+    }
+    return all;
   });
 }
 
@@ -135,9 +141,11 @@ async function find(
   env: Environment,
   id: string,
   { remote }: Options,
-): Promise<HeldItem & Pick<HeldStatus, "remote">> {
+): Promise<HeldItem & HeldFacts> {
   const all = (await readAll(env))
-    .map(({ item, document }) => ({ ...item, remote: document?.remote ?? null }))
+    .map(({ item, document, standing }) => {
+      return { ...item, remote: document?.remote ?? null, standing };
+    })
     .filter((item) => remote === undefined || item.remote === remote);
   const [first, ...more] = all.filter((item) => item.id === id);
   if (!first) throw isNotHeld(id, all);
@@ -163,7 +171,7 @@ async function show(env: Environment, id: string, options: Options): Promise<voi
   const { json } = options;
   const item = await find(env, id, options);
   const { value } = item;
-  if (json) sayJson({ ...(await heldStatus(item, item.remote)), value: value ?? null });
+  if (json) sayJson({ ...(await heldStatus(item, item)), value: value ?? null });
   else if (value !== undefined) printText(value);
   else if (item.kind === "file") saySentence(`it stands in the ${fileAt(item.key)}`);
   else saySentence("it is a deletion");
@@ -188,7 +196,7 @@ async function allow(env: Environment, id: string, options: Options): Promise<vo
     return await heldForTheSame(db, item);
   });
   if (options.json) {
-    sayJson(await heldStatus(item, item.remote));
+    sayJson(await heldStatus(item, item));
     return;
   }
   const others = await Promise.all(alike.map(shownName));
@@ -255,7 +263,7 @@ async function drop(env: Environment, id: string, options: Options): Promise<voi
     if (files.length > 0) throw new CommandFailed(await standsIn(item, files));
     assertSame(await dropHeldText(db, item), id);
   });
-  if (json) sayJson(await heldStatus(item, item.remote));
+  if (json) sayJson(await heldStatus(item, item));
   else {
     say(
       `dropped what was held of ${await shownName(item)}, written ${timestampOf(item.writtenAt)}`,

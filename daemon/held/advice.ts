@@ -1,14 +1,24 @@
 import { explain } from "../../shared/reasons.ts";
+import { timestampOf } from "../../shared/timestamps.ts";
 import { type HeldPlace, type HeldWrite, heldId } from "../home/held-store.ts";
+import type { StandingAlike } from "./standing-alike.ts";
 
 /** Why a write is held, in words that follow its name. */
 export function heldReason({ cause, reason }: Pick<HeldWrite, "cause" | "reason">): string {
   return cause === "refused" ? `refused by the service: ${explain(reason)}` : explain(reason);
 }
 
-/** The same, and that something was written over it. */
-export function heldReasonNow(held: Parameters<typeof heldReason>[0] & Overtakable): string {
+/** The same, and what became of it: its document has it, or something was written over it. */
+export function heldReasonNow(
+  held: Parameters<typeof heldReason>[0] & Overtakable,
+  standing?: StandingAlike,
+): string {
+  if (standing) return `${heldReason(held)}; synced elsewhere${sinceOf(standing)}`;
   return `${heldReason(held)}${isLeft(held) ? "; written over or deleted since" : ""}`;
+}
+
+function sinceOf({ writtenAt }: StandingAlike): string {
+  return writtenAt === undefined ? "" : ` since ${timestampOf(writtenAt)}`;
 }
 
 type Overtakable = Pick<HeldWrite, "kind" | "shown">;
@@ -17,14 +27,26 @@ function isLeft({ kind, shown }: Overtakable): boolean {
   return kind !== "file" && shown === false;
 }
 
-/** Why a write is held and what to do, in words that follow its name. */
+/**
+ * Why a write is held and what to do, in words that follow its name. `standing`: its document has
+ * the same, so that it is no secret of this machine.
+ */
 export function heldAdvice(
   held: HeldPlace & Pick<HeldWrite, "cause" | "reason" | "retryBatch" | "shown">,
+  standing?: StandingAlike,
 ): string {
   if (held.retryBatch !== undefined) {
     return "held: refused with others by the service, tried again alone";
   }
-  return `held: ${heldReasonNow(held)}; ${whatToDo(held)}`;
+  const todo = standing ? whatToDoThere(held) : whatToDo(held);
+  return `held: ${heldReasonNow(held, standing)}; ${todo}`;
+}
+
+/** What others have is taken out of the document, not out of what is held. */
+function whatToDoThere(held: HeldPlace): string {
+  const done = `\`memsync held drop ${heldId(held)}\` ends this`;
+  if (held.kind === "memory") return `\`memsync rm\` deletes it on all machines; ${done}`;
+  return `take it out to delete it on all machines; ${done}`;
 }
 
 function whatToDo(held: HeldPlace & Pick<HeldWrite, "cause" | "reason" | "shown">): string {

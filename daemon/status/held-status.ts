@@ -7,6 +7,7 @@ import { timestampOf } from "../../shared/wire/timestamp.ts";
 import { folderOf } from "../files/names/also-file.ts";
 import { heldAdvice, heldReason } from "../held/advice.ts";
 import { shownKey } from "../held/shown-key.ts";
+import { findStandingAlike, type StandingAlike } from "../held/standing-alike.ts";
 import { type HeldItem, listHeld } from "../home/held-store.ts";
 import type { DaemonTables } from "../home/tables.ts";
 
@@ -40,11 +41,24 @@ export async function readHeldStatus(
   remoteOf: (account: AccountId) => string | null,
 ): Promise<HeldStatus[]> {
   const held: HeldStatus[] = [];
-  for (const item of await listHeld(db)) held.push(await heldStatus(item, remoteOf(item.account)));
+  for (const item of await listHeld(db)) {
+    const standing = await findStandingAlike(db, item);
+    held.push(await heldStatus(item, { remote: remoteOf(item.account), standing }));
+  }
   return held;
 }
 
-export async function heldStatus(item: HeldItem, remote: string | null): Promise<HeldStatus> {
+/** What a person is shown beside a held write. */
+export interface HeldFacts {
+  readonly remote: string | null;
+  /** Its document has the same. */
+  readonly standing: StandingAlike | undefined;
+}
+
+export async function heldStatus(
+  item: HeldItem,
+  { remote, standing }: HeldFacts,
+): Promise<HeldStatus> {
   const { id, kind, document, cause, writtenAt } = item;
   const key = await shownKey(item);
   return {
@@ -58,7 +72,7 @@ export async function heldStatus(item: HeldItem, remote: string | null): Promise
     cause,
     code: item.reason.code,
     reason: heldReason(item),
-    advice: heldAdvice(item),
+    advice: heldAdvice(item, standing),
     written_at: timestampOf(writtenAt),
   };
 }

@@ -131,6 +131,21 @@ scenario("a file with a held save is not written, and loses nothing in the end",
   expect(await onService(service, project)).not.toContain(PLANTED.github);
 });
 
+scenario("what another machine syncs of a held memory is told and shown", async (lab) => {
+  const [a, b] = await startTwo(lab, emulator.account("held-met"));
+  await a.memsync("set", "deploy", SECRET);
+  await b.run(["set", "deploy", SECRET, "--allow-secret"]);
+  await waitFor("a to hear of it", async () => {
+    return (await a.memsync("held")).includes("; synced elsewhere since");
+  });
+  expect(await a.memsync("status")).toContain("`memsync rm` deletes it on all machines");
+  await b.memsync("set", "deploy", "in the vault since Monday");
+  await waitFor("a to see what was written later", async () => {
+    return (await a.memsync("get", "deploy")) === "in the vault since Monday";
+  });
+  expect(await a.memsync("held")).toContain("written over or deleted since");
+});
+
 scenario("a held text that is written over is told, and stays until it is dropped", async (lab) => {
   const folder = await lab.git.repository("a", { ".gitignore": FILE });
   const a = lab.machine("a", folder, emulator.account("held-doc"));
