@@ -23,9 +23,10 @@ export interface OfNamedRemote {
 
 /** What must not come to a service. */
 export interface PrivateParts {
-  /** The project's name, or its layer's. */
-  readonly of: string;
-  readonly isProject: boolean;
+  /** The project's name. */
+  readonly project: string;
+  /** The name of the remote to which it was to be moved. */
+  readonly remote: string;
   /** What it is, by its name alone, and why. */
   readonly parts: readonly string[];
   /** How many more there are. */
@@ -174,11 +175,11 @@ export const CALL_REASONS = {
     say: ({ said }: FailedCall) => said,
   },
   "private-there": {
-    meaning: "a document has what must not come to a service that gets it for the first time",
-    say: ({ of, parts, more }: PrivateParts) =>
-      `${of} does not come to this service, for ${parts.join("; ")}${more > 0 ? `; and ${more} more` : ""}`,
-    advise: ({ isProject }: PrivateParts) =>
-      `delete that first, or let it be synced: \`memsync ${isProject ? "link" : "set"}\` with ` +
+    meaning: "a project has what must not come to a service that gets it for the first time",
+    say: ({ project, parts, more }: PrivateParts) =>
+      `${project} does not come to this service, for ${parts.join("; ")}${more > 0 ? `; and ${more} more` : ""}`,
+    advise: ({ remote }: PrivateParts) =>
+      `delete that first, or let it be synced: \`memsync link DIR --remote ${remote}\` with ` +
       "--allow-secret or --allow-personal",
   },
   "keyring-shut": {

@@ -96,7 +96,7 @@ export class OpenRemotes {
   readonly #visited = new Set<ProjectId>();
   readonly #stopListening: () => void;
   readonly #unopened: OpenLater;
-  /** Those whose token the keyring did not give, or whose service must not get all there is. */
+  /** Those whose token the keyring did not give. */
   readonly #shut: OpenLater;
   #started = false;
   #stopped = false;

@@ -1,13 +1,14 @@
 import type { Kysely } from "kysely";
 import { AppError } from "../../shared/errors.ts";
+import type { ProjectId } from "../../shared/ids.ts";
 import { explain, type ReasonOf } from "../../shared/reasons.ts";
 import { isOver } from "../../shared/replica/conflicts/over-conflict.ts";
 import {
   listTextConflicts,
   settleTextConflict,
 } from "../../shared/replica/conflicts/text-conflict-record.ts";
-import { layerOf, projectOf } from "../../shared/replica/document/address.ts";
 import type { ReplicaDocument } from "../../shared/replica/document/document.ts";
+import { disagree } from "../../shared/replica/document/memory-deletion.ts";
 import {
   MADE_OF_PREFIX,
   REMOVED_PREFIX,
@@ -49,7 +50,7 @@ interface PrivatePart extends Part {
   readonly why: WhyHeld["reason"];
 }
 
-/** A document must not come to a service before what is private in it is deleted or allowed. */
+/** A project must not come to a service before what is private in it is deleted or allowed. */
 export class PrivateThere extends AppError {
   constructor(readonly reason: ReasonOf<"private-there">) {
     super("invalid_request", explain(reason));
@@ -57,18 +58,19 @@ export class PrivateThere extends AppError {
 }
 
 /**
- * Throws `PrivateThere` if a document has what must not enter one, as if all of it were written
+ * Throws `PrivateThere` if a project has what must not enter one, as if all of it were written
  * now: a service gets it for the first time. What was private by no rule when it was written may be
  * so by now. Nothing is taken out of it, for others may have the same document: what is deleted in
  * it they lose, and what is written anew under another client id they have twice.
  */
-export async function refusePrivate(context: Context, open: OpenDocument): Promise<void> {
+export async function refusePrivate(
+  context: Context,
+  open: OpenDocument,
+  { project, remote }: { readonly project: ProjectId; readonly remote: string },
+): Promise<void> {
   const { db } = context;
   const found = await privateParts(context, open);
   if (found.length === 0) return;
-  const { name } = open.address;
-  const project = projectOf(name);
-  const projectName = project && ((await findProjectName(db, project)) ?? project);
   const parts: string[] = [];
   for (const { called, shownAs, kind, key, why } of found.slice(0, NAMED_MAX)) {
     const shown = await shownKey({ key: shownAs ?? key, kind, cause: "private" });
@@ -76,20 +78,26 @@ export async function refusePrivate(context: Context, open: OpenDocument): Promi
   }
   throw new PrivateThere({
     code: "private-there",
-    of: projectName ?? `the layer ${layerOf(name)}`,
-    isProject: project !== undefined,
+    project: (await findProjectName(db, project)) ?? project,
+    remote,
     parts,
     more: found.length - parts.length,
   });
 }
 
 /**
- * Settles conflicts that have something private and that the text has settled: they are listed
- * nowhere, so nobody could delete them.
+ * Settles conflicts that have something private and that the text has settled, and forgets that a
+ * memory with a private name was deleted: these are listed nowhere, so nobody could delete them.
+ * The oldest deletions of memories are forgotten in any project.
  */
 export async function settlePrivateOver(context: Context, open: OpenDocument): Promise<void> {
   const { document, address } = open;
   const content = document.content();
+  for (const key of [...document.metadata.keys()]) {
+    const part = nameIn(key);
+    if (!part || !isToldOfNothing(document, key, part.key)) continue;
+    if (await reasonOf(context.db, part, address.name)) document.deleteEntry("metadata", key);
+  }
   for (const record of listTextConflicts(document)) {
     if (!isOver(record, content)) continue;
     const place = { document: address.name, already: [] };
@@ -131,9 +139,26 @@ async function reasonOf(db: Db, { kind, key, value }: Part, document: string) {
   return await metadataReason(db, { key, value: JSON.parse(value) }, place);
 }
 
+/** The name of a memory in what is told of it in metadata; undefined for other metadata. */
+function nameIn(metadataKey: string): Part | undefined {
+  const prefix = [REMOVED_PREFIX, MADE_OF_PREFIX].find((each) => metadataKey.startsWith(each));
+  if (prefix === undefined) return undefined;
+  const key = metadataKey.slice(prefix.length);
+  return { kind: "memory", key, value: "", called: "what is told of the memory" };
+}
+
+/** Whether the memory is gone, and nobody is asked about that. */
+function isToldOfNothing(
+  { memories, metadata }: ReplicaDocument,
+  metadataKey: string,
+  memory: string,
+): boolean {
+  return memories.get(memory).length === 0 && !disagree(metadata.get(metadataKey));
+}
+
 /**
- * All that a service would get of a document, losing versions and names of deleted memories; but
- * for conflicts that the text has settled, see `settlePrivateOver`.
+ * All that a service would get of a document, with losing versions and names; but for what
+ * `settlePrivateOver` takes out.
  */
 function* partsOf(document: ReplicaDocument): Generator<Part> {
   const { memories, metadata } = document;
@@ -150,11 +175,8 @@ function* partsOf(document: ReplicaDocument): Generator<Part> {
     }
   }
   for (const key of metadata.keys()) {
-    const named = [REMOVED_PREFIX, MADE_OF_PREFIX].find((prefix) => key.startsWith(prefix));
-    if (named !== undefined) {
-      const memory = key.slice(named.length);
-      yield { kind: "memory", key: memory, value: "", called: "what is told of the memory" };
-    }
+    const named = nameIn(key);
+    if (named && !isToldOfNothing(document, key, named.key)) yield named;
     const isConflict = key.startsWith(TEXT_CONFLICT_PREFIX);
     if (over.has(key)) continue;
     if (!isConflict && !isPublicKey(key)) continue;

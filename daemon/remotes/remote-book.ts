@@ -340,7 +340,9 @@ export async function moveProject(
   if (from === undefined || from === to) return false;
   const open = await context.open(projectDocument(from, project));
   if (await isOfService(db, to)) {
-    await refusePrivate(context, open);
+    const { name: remote = "NAME" } =
+      (await listRemotes(db)).find(({ account }) => account === to) ?? {};
+    await refusePrivate(context, open, { project, remote });
     await settlePrivateOver(context, open);
   }
   await context.giveTo(open, to);

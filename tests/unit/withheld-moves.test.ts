@@ -96,7 +96,8 @@ test("a project with what is private stays whole where it is, and its parts are 
     `${PROJECT} does not come to this service, for its text has 1 line of your personal text, ` +
       "from line 3; the memory note has 1 line of your personal text, from line 1; " +
       "the memory both has 1 line of your personal text, from line 1; and 1 more: delete that " +
-      "first, or let it be synced: `memsync link` with --allow-secret or --allow-personal",
+      "first, or let it be synced: `memsync link DIR --remote a` with --allow-secret or " +
+      "--allow-personal",
   );
   expect(await home.held()).toEqual([]);
   expect(await home.sent(LOCAL_ACCOUNT)).toBe(before);
@@ -130,13 +131,6 @@ const ONE_PART: readonly (readonly [string, (open: OpenDocument) => unknown])[] 
     },
   ],
   ["a memory's name", ({ document }) => setMemory(document, OWN_LINE, "fine")],
-  [
-    "a deleted memory's name",
-    (open) => {
-      setMemory(open.document, OWN_LINE, "fine");
-      open.deleteMemory({ key: OWN_LINE, now: NOW + 1 });
-    },
-  ],
 ];
 
 function setMemory(document: ReplicaDocument, key: string, value: string) {
@@ -183,6 +177,18 @@ test("a conflict that the text has settled keeps no project here, and is not sen
   await home.edit(LOCAL_ACCOUNT, (open) => open.deleteMemory({ key: "note", now: NOW + 1 }));
   expect(await home.move(home.a)).toBe(true);
   expect(await firstSentOf(home)).not.toContain(OWN_LINE);
+});
+
+test("that a memory with a private name was deleted keeps no project here, and is not sent", async () => {
+  const home = await openHome(PROJECT, (open) => {
+    for (const key of [OWN_LINE, "plain"]) {
+      setMemory(open.document, key, "fine");
+      open.deleteMemory({ key, now: NOW + 1 });
+    }
+  });
+  expect(await home.move(home.a)).toBe(true);
+  const sent = await firstSentOf(home);
+  expect([sent.includes("removed/plain"), sent.includes(OWN_LINE)]).toEqual([true, false]);
 });
 
 test("a name that looks like a secret is not repeated", async () => {
