@@ -177,18 +177,13 @@ export async function refusedSessions(
   }));
 }
 
-/** The service of an account was set back to a former state: it may lack what it had. */
-export async function forgetSentSessions(
-  db: Db,
-  account: AccountId,
-  project: ProjectId,
-): Promise<void> {
-  const ids = db.selectFrom("sessions").select("id").where("project_id", "=", project);
-  await db
-    .deleteFrom("sent_sessions")
-    .where("account", "=", account)
-    .where("id", "in", ids)
-    .execute();
+/**
+ * The service of an account was set back to a former state: it may lack what it had, of whichever
+ * project. What it has all the same is not changed by being sent again.
+ */
+export async function forgetSentSessions(db: Db, account: AccountId): Promise<void> {
+  const sent = db.deleteFrom("sent_sessions").where("account", "=", account);
+  await sent.where("refused", "is", null).execute();
 }
 
 /** A transcript as it was read last. */

@@ -49,6 +49,7 @@ import type { Position } from "../../shared/wire/position.ts";
 import { noteMetLines } from "../files/state/met-lines.ts";
 import { type Outgoing, removedSince, unacknowledged } from "../home/outgoing.ts";
 import { readPosition, type SyncPosition, writePosition } from "../home/positions.ts";
+import { forgetSentSessions } from "../home/session-records.ts";
 import type { DaemonTables } from "../home/tables.ts";
 import { alsoByBoth, type Meeting, meetingOf } from "./meeting.ts";
 import { writeUnderAnotherId } from "./own-writes.ts";
@@ -118,6 +119,8 @@ export async function applyAnswer(
     // As at first contact. What the service holds now it may have lost at the next call: it may be
     // restored from a copy once more, and nothing would show that.
     await save({ remote: undefined, ackedSeq: 0 });
+    // Records have no positions: what a service lacks of them shows by its documents alone.
+    await forgetSentSessions(db, open.address.owner);
     return { again: true };
   }
   await context.flush(open);

@@ -2,7 +2,6 @@ import type { ProjectId } from "../../shared/ids.ts";
 import type { ExchangeAnswer, ExchangeRequest } from "../../shared/wire/exchange.ts";
 import { leavingSessions } from "../held/leaving-sessions.ts";
 import {
-  forgetSentSessions,
   noteKeptSessions,
   noteRefusedSession,
   noteSentSessions,
@@ -43,9 +42,6 @@ export async function exchangeWithSessions(
   const outcome = said === undefined ? together : await service.exchange(project, { documents });
   if (outcome.kind !== "answered" || outcome.value === "plain") return outcome;
   if (said === undefined) await store.write(({ db }) => noteSentSessions(db, account, unsent));
-  if (isSetBack(outcome.value)) {
-    await store.write(({ db }) => forgetSentSessions(db, account, project));
-  }
   if (said !== undefined) await sendApart(options, project, { sessions: unsent, said });
   return outcome;
 }
@@ -103,9 +99,4 @@ function halvesOf<Each>(list: readonly Each[]): [readonly Each[], readonly Each[
 function refusalIn(outcome: Outcome<unknown>): string | undefined {
   const mayBe = outcome.kind === "refused" && NOT_TAKEN.includes(outcome.status);
   return mayBe ? outcome.message : undefined;
-}
-
-/** The service may be one of before, and lack sessions that it has acknowledged. */
-function isSetBack({ documents: { project } }: ExchangeAnswer): boolean {
-  return project !== undefined && "seq" in project && (project.reset ?? project.missing ?? false);
 }

@@ -2,8 +2,14 @@ import { afterEach, expect, test } from "bun:test";
 import type { SyncUnit } from "../../daemon/budget/sync-units.ts";
 import { LOCAL_ACCOUNT } from "../../daemon/home/local-account.ts";
 import { readPosition } from "../../daemon/home/positions.ts";
+import {
+  noteSentSessions,
+  projectsWithUnsentSessions,
+  putSession,
+} from "../../daemon/home/session-records.ts";
 import type { RefusedCall } from "../../daemon/sync/round.ts";
-import { asAccountId, type ProjectId } from "../../shared/ids.ts";
+import { asAccountId, type ProjectId, parseSessionId } from "../../shared/ids.ts";
+import { sessionUploadOf } from "../../shared/wire/session.ts";
 import { type ManyProjects, openManyProjects } from "../support/many-projects.ts";
 import { olderSend } from "../support/older-service.ts";
 import { projectId } from "../support/project-id.ts";
@@ -202,6 +208,45 @@ async function contacted({ store }: ManyProjects, id: ProjectId): Promise<boolea
     .executeTakeFirstOrThrow();
   return (await readPosition(store.reader, "many", document)).remote !== undefined;
 }
+
+/** A record of a project's session, which the service has. */
+async function sentRecord({ store }: ManyProjects, project: ProjectId): Promise<void> {
+  const id = parseSessionId(`sess_of_${project}`);
+  if (id === undefined) throw new Error(project);
+  const at = "2026-01-01T10:00:00.000Z";
+  const times = { started_at: at, last_activity_at: at };
+  const upload = sessionUploadOf({ id, source: "codex", message_count: 2, ...times });
+  const session = { ...upload, project_id: project };
+  const body = JSON.stringify(session);
+  await store.write(async ({ db }) => {
+    await putSession(db, LOCAL_ACCOUNT, session);
+    await noteSentSessions(db, LOCAL_ACCOUNT, [{ upload, body }]);
+  });
+}
+
+test("a service that was set back gets the records of all projects anew", async () => {
+  const home = await open(3);
+  await home.write("first");
+  await home.sync();
+  for (const id of home.ids) await sentRecord(home, id);
+  await home.write("second");
+  await home.sync();
+  expect(await projectsWithUnsentSessions(home.store.reader)).toEqual([]);
+  let isSetBack = true;
+  home.intercept = async (request, pass) => {
+    const answer = (await (await pass(request)).json()) as { crdt: Crdt };
+    const lost = { epoch: "", seq: 0, reset: true, state_vector: "AA==" };
+    if (isSetBack) putPosition(answer.crdt, lost);
+    isSetBack = false;
+    return Response.json(answer);
+  };
+  await home.write("third");
+  await home.sync();
+  expect(await held(home)).toEqual(memoriesOf(home, "first", "second", "third"));
+  // The one that was set back has gone by its next call.
+  const unsent = await projectsWithUnsentSessions(home.store.reader);
+  expect(unsent.toSorted()).toEqual([projectId("0"), projectId("2")]);
+});
 
 test("a service that puts all off is not asked for ever", async () => {
   const home = await open(3);

@@ -24,10 +24,6 @@ const SERVED: Answer = {
   kind: "answered",
   value: { documents: { project: { epoch: "e", seq: 1 } } },
 };
-const RESET: Answer = {
-  kind: "answered",
-  value: { documents: { project: { epoch: "e", seq: 1, reset: true } } },
-};
 const PLAIN: Answer = { kind: "answered", value: "plain" };
 const REFUSED: Answer = {
   kind: "refused",
@@ -110,13 +106,6 @@ test("a service that refuses records gets the documents without them, and is not
   expect(await call([REFUSED, SERVED])).toEqual(SERVED);
   await call([SERVED]);
   expect(sentIds()).toEqual([["sess_one"], [], []]);
-});
-
-test("a service that was set back gets all records again", async () => {
-  await record("two", "2026-01-02T10:00:00.000Z");
-  await call([SERVED]);
-  await call([RESET]);
-  expect(await unsentIds()).toEqual(["sess_two", "sess_one"]);
 });
 
 test("nothing is sent while sessions are off", async () => {

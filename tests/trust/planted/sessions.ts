@@ -10,6 +10,7 @@ const openCode = mistakesIn(
 );
 const leaving = mistakesIn("daemon/held/leaving-sessions.ts", "unit/session-sending.test.ts");
 const sent = mistakesIn("daemon/sync/session-sending.ts", "unit/session-sending.test.ts");
+const setBack = mistakesIn("daemon/sync/incoming.ts", "unit/batch-rounds.test.ts");
 
 /** In the records of assistants' sessions. */
 export const SESSIONS: readonly Mistake[] = [
@@ -67,11 +68,11 @@ export const SESSIONS: readonly Mistake[] = [
     "if (next.sessions.length === 1) await",
     "if (next.sessions.length > 0) await",
   ),
-  sent(
+  setBack(
     "a service that was set back stays without its records",
-    "a service that was set back gets all records again",
-    "if (isSetBack(outcome.value)) {",
-    "if (isSetBack(outcome.value) && said !== undefined) {",
+    "a service that was set back gets the records of all projects anew",
+    "await forgetSentSessions(db, open.address.owner);",
+    "",
   ),
   sent(
     "records are sent though sessions are off",
