@@ -1,8 +1,13 @@
 import { EMBEDDED } from "../../daemon/home/remote.ts";
 import { listRefusals } from "../../daemon/status/refused-units.ts";
 import type { DaemonStatus, RemoteStatus, UnitStatus } from "../../daemon/status/status.ts";
-import { followedFilesOf, syncedProjects } from "../../daemon/status/synced-projects.ts";
+import {
+  followedFilesOf,
+  syncedProjects,
+  unfinishedMemories,
+} from "../../daemon/status/synced-projects.ts";
 import { comingShown, count, spanShown } from "../screen/output.ts";
+import { tilde } from "../screen/tilde.ts";
 import { serviceShown } from "../views/shown-remotes.ts";
 
 /** At most this many waiting units are named. */
@@ -63,7 +68,7 @@ function silenceOf(service: RemoteStatus["service"], name: string, now: number):
   return [`${name} has not answered${message === null ? "" : ` (${message})`}`];
 }
 
-/** Each unit that is not synced, with the number of waiting changes. */
+/** Each unit that is not synced, with the number of waiting changes, and files that wait. */
 function waitingUnits(status: DaemonStatus): string[] {
   const { remotes } = status;
   const projects = syncedProjects(status);
@@ -71,10 +76,11 @@ function waitingUnits(status: DaemonStatus): string[] {
     const at = remotes.length > 1 ? ` at ${remote.name}` : "";
     return { ...remote.own, name: `user and global${at}`, folders: [] };
   });
-  return [...projects, ...own].flatMap((unit) => {
+  const units = [...projects, ...own].flatMap((unit) => {
     const what = waitingOf(unit, followedFilesOf(unit.folders));
     return what === undefined ? [] : [`${unit.name} (${what})`];
   });
+  return [...units, ...unfinishedMemories(status).map(tilde)];
 }
 
 function waitingOf(

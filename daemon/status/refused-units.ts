@@ -7,7 +7,12 @@ import type {
   ServiceStatus,
   UnitStatus,
 } from "./status.ts";
-import { followedFilesOf, isUnitSynced, syncedProjects } from "./synced-projects.ts";
+import {
+  followedFilesOf,
+  isUnitSynced,
+  syncedProjects,
+  unfinishedMemories,
+} from "./synced-projects.ts";
 
 /** Why waiting does not sync what is left, in one sentence each. */
 export function listRefusals(status: DaemonStatus): string[] {
@@ -71,6 +76,7 @@ export function isRefused(status: DaemonStatus): boolean {
     open.every(({ service }) => service.online && service.throttled === null) &&
     left.length + shut.length + listFailing(status).length > 0 &&
     left.every(({ refused }) => refused !== null) &&
+    unfinishedMemories(status).length === 0 &&
     openProjects.every(({ refused, folders }) => {
       return refused !== null || followedFilesOf(folders).every(({ state }) => state !== "waiting");
     })
@@ -115,7 +121,8 @@ function isAllFor(status: DaemonStatus, away: (service: ServiceStatus) => boolea
     [...otherProjects, ...others.map(({ own }) => own)].every(isUnitSynced) &&
     otherProjects.every(({ folders }) =>
       followedFilesOf(folders).every(({ state }) => state !== "waiting"),
-    )
+    ) &&
+    unfinishedMemories(status).length === 0
   );
 }
 

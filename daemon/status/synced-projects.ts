@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import type {
   DaemonStatus,
   FolderStatus,
@@ -34,20 +35,35 @@ export function followedFilesOf(folders: readonly FolderStatus[]): FolderStatus[
   ]);
 }
 
+/** Memories and rules that wait for their end, so that nobody has taken what was saved. */
+export function unfinishedMemories({
+  auto_memory,
+  serena,
+  rules,
+}: Pick<DaemonStatus, "auto_memory" | "serena" | "rules">): string[] {
+  return [auto_memory, serena, rules].flatMap(({ folders }) =>
+    folders.flatMap(({ path, notes }) =>
+      notes.filter(({ code }) => code === "being-written").map(({ name }) => join(path, name)),
+    ),
+  );
+}
+
 /** Whether its service has acknowledged everything of it. */
 export function isUnitSynced({ contacted, waiting }: UnitStatus): boolean {
   return contacted && waiting === 0;
 }
 
 /**
- * Whether every service has acknowledged everything that it takes, and every file could be read.
+ * Whether every service has acknowledged everything that it takes, and every file could be read
+ * and is taken.
  */
 export function isSynced(status: DaemonStatus): boolean {
   const files = status.projects.flatMap(({ folders }) => followedFilesOf(folders));
   return (
     status.remotes.every(({ service, own }) => isHeard(service) && isUnitSynced(own)) &&
     syncedProjects(status).every((project) => isUnitSynced(project) && isOpen(status, project)) &&
-    files.every(({ state }) => state !== "waiting" && state !== "failing")
+    files.every(({ state }) => state !== "waiting" && state !== "failing") &&
+    unfinishedMemories(status).length === 0
   );
 }
 

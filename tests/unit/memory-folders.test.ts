@@ -377,11 +377,16 @@ test("a folder keeps its project when the project's folder is renamed, and the n
 test("a text that may be half written is left until it has stood", async () => {
   a.save("one.md", "one\ntwo\n");
   await a.look();
-  a.save("one.md", "one");
-  await a.keeper.look();
-  expect(await a.values("one.md")).toEqual(["one\ntwo\n"]);
+  const waiting = [{ name: "one.md", why: { code: "being-written" } }];
+  for (const text of ["one", ""]) {
+    a.save("one.md", text);
+    await a.keeper.look();
+    expect(await a.values("one.md")).toEqual(["one\ntwo\n"]);
+    expect(a.keeper.status).toMatchObject([{ notes: waiting }]);
+  }
   a.save("one.md", "one\ntwo\nthree\n");
   await a.keeper.look();
+  expect(a.keeper.status).toMatchObject([{ notes: [] }]);
   expect(await a.values("one.md")).toEqual(["one\ntwo\nthree\n"]);
 });
 

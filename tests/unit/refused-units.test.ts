@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { isRefused, listRefusals } from "../../daemon/status/refused-units.ts";
 import type { DaemonStatus, UnitStatus } from "../../daemon/status/status.ts";
 import { isSynced } from "../../daemon/status/synced-projects.ts";
-import { SYNCED } from "../support/made-up-status.ts";
+import { madeUpStatus, SYNCED } from "../support/made-up-status.ts";
 
 const REFUSED: UnitStatus = { ...SYNCED, waiting: 1, refused: "it answered 403" };
 const WAITING: UnitStatus = { ...SYNCED, waiting: 1 };
@@ -35,11 +35,8 @@ function statusOf(given: Given) {
   const work = { name: "work", default: true, own, service: { ...called, ...said } };
   const service = { online: false, throttled: null, blocked: true, message: "no token" };
   const acme = { name: "acme", own: SYNCED, service };
-  return {
-    projects,
-    unlinked: [],
-    remotes: blocked ? [work, acme] : [work],
-  } as unknown as DaemonStatus;
+  const remotes = blocked ? [work, acme] : [work];
+  return { ...madeUpStatus([]), projects, remotes } as unknown as DaemonStatus;
 }
 
 test("a sync is refused when waiting would bring nothing more", () => {

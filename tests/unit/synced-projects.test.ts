@@ -2,6 +2,7 @@ import { expect, test } from "bun:test";
 import { whyUnsynced } from "../../cli/status/why-unsynced.ts";
 import { isOffline, isRefused, listFailing } from "../../daemon/status/refused-units.ts";
 import { isSynced } from "../../daemon/status/synced-projects.ts";
+import type { ReasonCode } from "../../shared/reasons.ts";
 import { madeUpProject, madeUpStatus } from "../support/made-up-status.ts";
 
 const DELETED = { at: "2026-01-01T00:00:00.000Z", machine: null };
@@ -46,5 +47,23 @@ test("a further file that waits, or can't be read, is not synced, as one that co
     expect(listFailing(statusOf(state)).map(({ path }) => path)).toEqual(
       state === "failing" ? ["GEMINI.md"] : [],
     );
+  }
+});
+
+test("a memory or a rule that waits for its end is not synced, and is named", () => {
+  const statusWithNote = (kind: "auto_memory" | "serena" | "rules", code: ReasonCode) => {
+    const known = { project_id: "proj_1", layer: "project", moved_to: null, files: 1 } as const;
+    const none = { asked: [], git: null, git_code: null, note: null, code: null } as const;
+    const notes = [{ name: "x.md", note: "said", code }];
+    const folder = { path: "/src/1/kept", ...known, ...none, notes };
+    const kept = { mode: "write", folders: [folder] } as const;
+    return { ...madeUpStatus([madeUpProject(1)]), [kind]: kept };
+  };
+  for (const kind of ["auto_memory", "serena", "rules"] as const) {
+    expect(isSynced(statusWithNote(kind, "memory-linked"))).toBe(true);
+    const waits = statusWithNote(kind, "being-written");
+    expect(isSynced(waits)).toBe(false);
+    expect(whyUnsynced(waits, 0)).toBe("not everything is synced yet: /src/1/kept/x.md waits");
+    expect(isRefused(waits)).toBe(false);
   }
 });

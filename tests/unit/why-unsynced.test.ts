@@ -1,13 +1,12 @@
 import { expect, test } from "bun:test";
 import { awayWord, whyUnsynced } from "../../cli/status/why-unsynced.ts";
 import type {
-  DaemonStatus,
   ProjectStatus,
   RemoteStatus,
   ServiceStatus,
   UnitStatus,
 } from "../../daemon/status/status.ts";
-import { CONNECTED, SYNCED } from "../support/made-up-status.ts";
+import { CONNECTED, madeUpStatus, SYNCED } from "../support/made-up-status.ts";
 
 const AT = "2026-01-01T00:00:00.000Z";
 
@@ -34,7 +33,7 @@ function project(name: string, unit: Partial<UnitStatus>): ProjectStatus {
 
 /** What is said three seconds after `AT`. */
 function said(projects: readonly ProjectStatus[], remotes: readonly RemoteStatus[]): string {
-  const status = { projects, unlinked: [], remotes } as unknown as DaemonStatus;
+  const status = { ...madeUpStatus(projects), remotes };
   return whyUnsynced(status, Date.parse(AT) + 3000);
 }
 

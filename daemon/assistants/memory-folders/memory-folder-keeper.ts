@@ -1,7 +1,7 @@
 import { dirname, join } from "node:path";
 import { messageOf } from "../../../shared/errors.ts";
 import { exceedsBytes, LIMITS } from "../../../shared/limits.ts";
-import type { Reason } from "../../../shared/reasons.ts";
+import type { Reason, ReasonCode } from "../../../shared/reasons.ts";
 import { deletionOf } from "../../../shared/replica/document/project-deletion.ts";
 import { LineArrivals } from "../../files/arrivals/line-arrivals.ts";
 import { ToldLines } from "../../files/arrivals/told-lines.ts";
@@ -261,7 +261,11 @@ export class MemoryFolderKeeper {
         continue;
       }
       const read = each.read?.kind === "text" ? each.read : undefined;
-      if (this.#unfinished.isJustEmptied(at, each.former, read)) continue;
+      const unfinished = { name, why: { code: "being-written" } } as const;
+      if (this.#unfinished.isJustEmptied(at, each.former, read)) {
+        notes.push(unfinished);
+        continue;
+      }
       const file = withoutEmptied(read);
       if (read && !file && isNeverFilled(former)) {
         // It says nothing. What others have goes into it, as into a file that is not there.
@@ -276,7 +280,10 @@ export class MemoryFolderKeeper {
         const isMissed = missed.some(({ hash }) => hash !== file?.hash);
         const now = isMissed ? await this.#takeMissed(seen, name, missed) : former;
         const given = { ...each, file, former: now };
-        if (file && (await this.#isUnfinished(seen, { ...given, file }))) continue;
+        if (file && (await this.#isUnfinished(seen, { ...given, file }))) {
+          notes.push(unfinished);
+          continue;
+        }
         const git = await askGit(seen.git, given, commit);
         await this.#takeText(seen, { ...given, git, isBegunAnew, isPutBack });
       } catch (thrown) {
@@ -459,9 +466,11 @@ function clashNotes(seen: SeenFolder): MemoryNote[] {
   });
 }
 
+const PASSING: readonly ReasonCode[] = ["look-failed", "not-now", "wait-tree", "being-written"];
+
 /** Whether the same look may have another end in a moment. */
 function isPassing(why: Reason | undefined): boolean {
-  return why !== undefined && ["look-failed", "not-now", "wait-tree"].includes(why.code);
+  return why !== undefined && PASSING.includes(why.code);
 }
 
 /** Whether no file waits for anything but a decision. */
