@@ -40,6 +40,12 @@ function knownLines(text: string): string[] {
   return contentLines(text).filter((line) => /^[-#]/.test(line));
 }
 
+const LOOKS_MAX = 5;
+
+function isMoving({ machine: { status } }: Seat): boolean {
+  return status.state === "waiting" && status.why?.code === "not-now";
+}
+
 /** People at two clones, who edit, commit, pull, merge, stash and settle, as a seed says. */
 class PulledHistory {
   readonly #lab = new FollowedClones();
@@ -139,6 +145,8 @@ class PulledHistory {
     const isRead = this.#isOnMain(seat) && !this.#isOpen(seat);
     if (isRead) for (const line of knownLines(seat.machine.file())) this.#owed.add(line);
     await seat.machine.settle();
+    // What is written all the time waits for its quiet, and git may take it before that comes.
+    for (let more = 0; more < LOOKS_MAX && isMoving(seat); more++) await seat.machine.settle();
     this.#see(seat);
   }
 
