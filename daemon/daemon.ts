@@ -43,6 +43,7 @@ import { SalvageSettler } from "./recovery/salvage-settler.ts";
 import { Audiences } from "./remotes/audiences.ts";
 import type { Keyring } from "./remotes/keyring.ts";
 import { type OpenRemote, OpenRemotes } from "./remotes/open-remotes.ts";
+import { OthersWrites } from "./remotes/others-writes.ts";
 import {
   type ChangedRemote,
   describeRemotes,
@@ -116,6 +117,7 @@ export class Daemon implements Controlled {
   readonly #followers: Followers;
   readonly #folders: LinkedFolders;
   readonly #audiences: Audiences;
+  readonly #others: OthersWrites;
   #isBeginning = true;
   readonly #sweeper: Sweeper;
   readonly #quietTime: QuietTime;
@@ -170,6 +172,8 @@ export class Daemon implements Controlled {
       isTextAwaited: (project) => this.#followers.isWaiting(project),
       onActivity,
     });
+    const [remotes, audiences] = [this.#remotes, this.#audiences];
+    this.#others = new OthersWrites({ home, store, environment, remotes, audiences });
     this.#folders = new LinkedFolders({
       home,
       log,
@@ -212,6 +216,7 @@ export class Daemon implements Controlled {
       git,
       remotes: this.#remotes,
       links: () => this.#folders.links,
+      isOfOthers: (account) => this.#others.isRefused(account),
     });
   }
 
@@ -259,7 +264,11 @@ export class Daemon implements Controlled {
       connected: readConnections,
       account: heardAccounts(store.reader, () => this.#remotes.view.remotes),
       withholding: createWithholding(),
-      routes: routeServices(store, () => this.#remotes.view),
+      routes: routeServices({
+        store,
+        view: () => this.#remotes.view,
+        refuse: (account, layer) => this.#others.refuse(account, layer),
+      }),
       control: createControl(() => this),
     });
     await store.write(moveKeptConflicts);

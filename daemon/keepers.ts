@@ -32,6 +32,8 @@ export interface KeepersOptions {
   readonly git: Git;
   readonly remotes: OpenRemotes;
   readonly links: () => readonly Link[];
+  /** Whether the daemon runs for another user than an account's; see `OthersWrites`. */
+  readonly isOfOthers: (account: AccountId) => Promise<boolean>;
   /** The assistants whose sessions are recorded; none where it is left out. */
   readonly assistants?: readonly SessionSource[] | undefined;
   /** The folders of memories that are looked at, once somebody says so; none where left out. */
@@ -47,7 +49,14 @@ export class Keepers {
   readonly #names: NameKeeper;
   readonly #held: HeldMeeting;
 
-  constructor({ home, assistants, memoryFolders, remotes, ...options }: KeepersOptions) {
+  constructor({
+    home,
+    assistants,
+    memoryFolders,
+    remotes,
+    isOfOthers,
+    ...options
+  }: KeepersOptions) {
     const usual = () => getDefault(remotes.view).account;
     const accountOf = (project?: ProjectId) => (project && remotes.bindingOf(project)) ?? usual();
     const serviceOf = (account: AccountId) => serviceNameOf(remotes.remoteOf(account));
@@ -65,7 +74,12 @@ export class Keepers {
       ...sessionSwitchOf(home),
       onDue: (project) => remotes.find(accountOf(project))?.engine.sessionsDue(project),
     });
-    this.personal = new PersonalKeeper({ ...all, account: usual, events: openEvents });
+    this.personal = new PersonalKeeper({
+      ...all,
+      account: usual,
+      isOfOthers: () => isOfOthers(usual()),
+      events: openEvents,
+    });
     this.#facts = new FactsKeeper({ ...all, serviceOf });
     this.#names = new NameKeeper({ ...all, serviceOf });
     this.#held = new HeldMeeting(options);

@@ -42,6 +42,12 @@ export const PERSONAL_REASONS = {
     advise: ({ assistant }: { readonly assistant: string }) =>
       `\`memsync personal off ${assistant}\` leaves it to the project`,
   },
+  "personal-of-another": {
+    meaning:
+      "the daemon was started with another user's token or service, so the file is left alone",
+    say: () => "is neither read nor written, for the daemon was not started as the text's user",
+    advise: () => "`memsync stop`, then `memsync start` in that user's shell",
+  },
   "personal-unsaved": {
     meaning:
       "the block of a project's file has what the personal text lacks, so it is not taken out",

@@ -1,3 +1,4 @@
+import { isSameAddress } from "../../daemon/home/remote.ts";
 import { digestOfToken } from "../../daemon/service/token-digest.ts";
 import type { Introduction } from "../../daemon/supervise/introduction.ts";
 import { sayAside } from "../screen/output.ts";
@@ -36,17 +37,6 @@ export function unusedHere(
         "another MEMSYNC_HOME, too",
     },
   ];
-}
-
-/**
- * Whether two addresses are the same: upper case in a host, a scheme's default port and slashes at
- * the end make no difference.
- */
-export function isSameAddress(url: string, its: string | null): boolean {
-  const [one, other] = [url, its ?? ""].map((each) => {
-    return (URL.parse(each)?.href ?? each).replace(/\/+$/, "");
-  });
-  return one === other;
 }
 
 /**

@@ -2,7 +2,7 @@ import { contactDaemon } from "../contact/daemon-contact.ts";
 import { hasSaidNote, sayNote } from "../contact/unused-variables.ts";
 import type { Environment } from "../place/environment.ts";
 import { withLocal } from "../place/place.ts";
-import { findUnkept } from "../place/unkept-variable.ts";
+import { unkeptHere, unkeptShown } from "../place/unkept-variable.ts";
 import { QUIET_COMMANDS } from "./quiet-commands.ts";
 
 /** These say it themselves, begin or end the use of the variables, or are about them. */
@@ -16,10 +16,10 @@ export async function sayUnkept(env: Environment, args: readonly string[]): Prom
   const [command = ""] = args;
   if (command === "" || QUIET.includes(command) || hasSaidNote()) return;
   // A home that can't be read, and a malformed variable, are said by what needs them.
-  const unkept = await withLocal(env, async (db) => db && (await findUnkept(env, db))).catch(
+  const unkept = await withLocal(env, async (db) => db && (await unkeptHere(env, db))).catch(
     () => undefined,
   );
   // A shell that sets nothing means what the running daemon has, of which `start` has told.
   if (!unkept || (unkept.code === "no-service" && (await contactDaemon(env.home)))) return;
-  sayNote(unkept);
+  sayNote(unkeptShown(unkept));
 }

@@ -3,6 +3,7 @@ import { type Home, homeOf } from "../../daemon/home/home.ts";
 import { LOCAL_ACCOUNT } from "../../daemon/home/local-account.ts";
 import type { DaemonTables } from "../../daemon/home/tables.ts";
 import type { InboxWrite } from "../../daemon/inbox/inbox.ts";
+import { isOfOthers } from "../../daemon/remotes/unkept-variable.ts";
 import { digestOfToken } from "../../daemon/service/token-digest.ts";
 import { layerOf } from "../../shared/replica/document/address.ts";
 import { delay } from "../../shared/world.ts";
@@ -10,7 +11,7 @@ import { realWorld } from "../../shared/world-real.ts";
 import { contactDaemon } from "../contact/daemon-contact.ts";
 import { noteSaid } from "../contact/unused-variables.ts";
 import { readEnvironment } from "../place/environment.ts";
-import { findUnkept } from "../place/unkept-variable.ts";
+import { unkeptHere, unkeptShown } from "../place/unkept-variable.ts";
 import { CommandFailed } from "../screen/errors.ts";
 
 /** A daemon that has just begun with a new token has heard by then whose it is. */
@@ -52,9 +53,9 @@ export async function refuseOthers(
   const layer = layerOf(document);
   // The demonstration's homes have a service of their own.
   if (layer === "project" || homeOf(process.env).dir !== home.dir) return;
-  const unkept = await findUnkept(readEnvironment(process.env), db);
-  if (!unkept?.isOfOthers || (unkept.account ?? account) !== account) return;
-  const { detail, mend } = unkept;
+  const unkept = await unkeptHere(readEnvironment(process.env), db);
+  if (!unkept || !isOfOthers(unkept, account)) return;
+  const { detail, mend } = unkeptShown(unkept);
   noteSaid();
   throw new OfOthers(`${detail}, so nothing in ${layer} was changed: ${mend}`, {
     code: "forbidden",

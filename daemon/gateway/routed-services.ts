@@ -1,8 +1,9 @@
 import type { Kysely } from "kysely";
 import { AppError } from "../../shared/errors.ts";
 import { type AccountId, type MemoryId, memoryIdOf, type ProjectId } from "../../shared/ids.ts";
-import { projectOf, wireDocumentId } from "../../shared/replica/document/address.ts";
+import { layerOf, projectOf, wireDocumentId } from "../../shared/replica/document/address.ts";
 import type { ReplicaStore } from "../../shared/replica/store/store.ts";
+import type { Layer } from "../../shared/wire/layer.ts";
 import { listHeld } from "../home/held-store.ts";
 import { LOCAL_ACCOUNT } from "../home/local-account.ts";
 import type { Remote } from "../home/remote.ts";
@@ -28,14 +29,23 @@ interface LocalCaller extends Caller {
   readonly pinned: boolean;
 }
 
+interface RouteOptions {
+  readonly store: ReplicaStore<DaemonTables>;
+  readonly view: () => RemoteView;
+  readonly refuse: RefuseWrite;
+}
+
+/** Throws where nobody may write to a layer of an account through this daemon. */
+type RefuseWrite = (account: AccountId, layer: Layer) => Promise<void>;
+
 /** Answers each request from the documents of one remote: that of its project, or the caller's. */
-export function routeServices(store: ReplicaStore<DaemonTables>, view: () => RemoteView): Routes {
+export function routeServices({ store, view, refuse }: RouteOptions): Routes {
   const bindingOf = (id: ProjectId) => findBinding(store.reader, id);
   return {
     remotes: () => view().remotes,
     callerOfAll: () => callerAt(getDefault(view()).account, false),
     callerOf: ({ account }) => callerAt(account, true),
-    over: (services) => routed(services, bindingOf, store),
+    over: (services) => routed(refusingOthers(services, store, refuse), bindingOf, store),
   };
 }
 
@@ -43,6 +53,39 @@ function callerAt(account: AccountId, pinned: boolean): LocalCaller {
   // The last use of a token is stored by its id, separately for each account.
   const tokenId = account === LOCAL_ACCOUNT ? LOCAL_CALLER.tokenId : `local@${account}`;
   return { ...LOCAL_CALLER, account, tokenId, pinned };
+}
+
+/** Nothing is written to `user` and `global` that would be another's; see `OthersWrites`. */
+function refusingOthers(
+  services: Services,
+  store: ReplicaStore<DaemonTables>,
+  refuse: RefuseWrite,
+): Services {
+  const { memories, sync } = services;
+  return {
+    ...services,
+    memories: {
+      ...memories,
+      create: async (caller, request, options) => {
+        await refuse(caller.account, request.layer);
+        return await memories.create(caller, request, options);
+      },
+      remove: async (caller, id) => {
+        const document = await documentOfMemory(store, id);
+        if (document !== undefined) await refuse(caller.account, layerOf(document));
+        await memories.remove(caller, id);
+      },
+    },
+    sync: {
+      ...sync,
+      exchange: async (caller, id, asked) => {
+        for (const layer of ["user", "global"] as const) {
+          if (asked.documents[layer]?.update) await refuse(caller.account, layer);
+        }
+        return await sync.exchange(caller, id, asked);
+      },
+    },
+  };
 }
 
 type BindingOf = (id: ProjectId) => Promise<AccountId | undefined>;
@@ -87,7 +130,8 @@ function routed(
           memories.create(as, request, options),
         ),
       remove: async (caller, id) => {
-        const project = await projectOfMemory(store, id);
+        const document = await documentOfMemory(store, id);
+        const project = document === undefined ? undefined : projectOf(document);
         await on(caller, project, (as) => memories.remove(as, id));
       },
     },
@@ -132,29 +176,26 @@ async function ofBoth(
   throw new AppError("invalid_request", "the projects are bound to different remotes");
 }
 
-/** The project of a memory. A `user` or `global` memory belongs to the caller's remote. */
-async function projectOfMemory(
+/** The document of a memory, by its name: that of a project before another's of the same id. */
+async function documentOfMemory(
   { reader }: ReplicaStore<DaemonTables>,
   id: MemoryId,
-): Promise<ProjectId | undefined> {
+): Promise<string | undefined> {
   const row = await reader
     .selectFrom("memories")
     .innerJoin("documents", "documents.id", "memories.document_id")
     .select("documents.name")
     .where("memories.memory_id", "=", id)
-    .where("documents.name", ">=", "proj_")
-    .where("documents.name", "<", "proj`")
+    .orderBy("documents.name")
     .limit(1)
     .executeTakeFirst();
-  return row ? projectOf(row.name) : await projectOfHeld(reader, id);
+  return row?.name ?? (await documentOfHeld(reader, id));
 }
 
 /** A memory that is only held has no row among the memories. */
-async function projectOfHeld(db: Kysely<DaemonTables>, id: MemoryId) {
+async function documentOfHeld(db: Kysely<DaemonTables>, id: MemoryId) {
   const held = (await listHeld(db)).find(({ kind, document, key }) => {
-    return (
-      kind === "memory" && projectOf(document) && memoryIdOf(wireDocumentId(document), key) === id
-    );
+    return kind === "memory" && memoryIdOf(wireDocumentId(document), key) === id;
   });
-  return held && projectOf(held.document);
+  return held?.document;
 }

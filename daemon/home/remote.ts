@@ -92,3 +92,14 @@ export function noSuchRemote(name: string): AppError {
 export function serviceNameOf(remote: Pick<Remote, "url"> | undefined): string {
   return remote?.url ?? EMBEDDED;
 }
+
+/**
+ * Whether two addresses are the same: upper case in a host, a scheme's default port and slashes at
+ * the end make no difference.
+ */
+export function isSameAddress(url: string, its: string | null): boolean {
+  const [one, other] = [url, its ?? ""].map((each) => {
+    return (URL.parse(each)?.href ?? each).replace(/\/+$/, "");
+  });
+  return one === other;
+}

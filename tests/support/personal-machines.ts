@@ -67,6 +67,7 @@ export class PersonalMachine extends KeeperMachine {
       log: silentLog,
       git: remembering(createGit()),
       account: () => LOCAL_ACCOUNT,
+      isOfOthers: async () => false,
       events: (_, { heard }) => {
         this.#heard.add(heard);
         return { close: async () => void this.#heard.delete(heard) };

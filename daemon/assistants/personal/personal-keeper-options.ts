@@ -14,6 +14,8 @@ export interface PersonalKeeperOptions {
   readonly git: Git;
   /** Whose user's text it is. Throws where that can't be said. */
   readonly account: () => AccountId;
+  /** Whether the daemon runs for another user than the one whose text it is. */
+  readonly isOfOthers: () => Promise<boolean>;
   /** Tells of saves between two looks; undefined: nothing does. */
   readonly events?: OpenEvents | undefined;
 }

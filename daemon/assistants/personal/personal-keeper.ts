@@ -3,7 +3,6 @@
 
 import { basename, dirname } from "node:path";
 import { messageOf } from "../../../shared/errors.ts";
-import type { AccountId } from "../../../shared/ids.ts";
 import type { Reason } from "../../../shared/reasons.ts";
 import { userDocument } from "../../../shared/replica/document/address.ts";
 import { LineArrivals } from "../../files/arrivals/line-arrivals.ts";
@@ -26,6 +25,7 @@ import { readHead } from "../../home/read-head.ts";
 import { takeIgnored } from "../../ignored/ignore-file.ts";
 import { RegularLooks } from "../../watch/regular-looks.ts";
 import { listLeftBlocks } from "./held-blocks.ts";
+import { isLeftAlike, ledTo, ofAccount, whyProjects } from "./known-file.ts";
 import { LateBlocks } from "./late-blocks.ts";
 import { type CountedText, settleVersions } from "./personal-document.ts";
 import type { PersonalKeeperOptions } from "./personal-keeper-options.ts";
@@ -167,12 +167,13 @@ export class PersonalKeeper {
       return;
     }
     await this.#late.take();
-    const sign = await this.#signOf(files);
+    const isOthers = await this.#options.isOfOthers();
+    const sign = await this.#signOf(files, isOthers);
     const quiet = this.#quiet;
     if (quiet && sign === quiet.sign && world.monotonic() - quiet.at < FILES_REREAD_MS) return;
     this.#quiet = undefined;
     const decisions = this.#decisions;
-    const looked = await this.#take();
+    const looked = await this.#take(isOthers);
     await this.#taker.close(looked.map(({ file }) => file));
     for (const { file, why } of looked) {
       if (!why && !file.asked) await this.#taker.settleLines(file);
@@ -192,13 +193,13 @@ export class PersonalKeeper {
     });
     if (isDone && this.#since.size === 0 && decisions === this.#decisions) {
       // What came in the midst of this look is looked at once more.
-      const after = await this.#signOf(await listPersonalFiles(store.reader));
+      const after = await this.#signOf(await listPersonalFiles(store.reader), isOthers);
       if (sign !== undefined && after === sign) this.#quiet = { sign, at: world.monotonic() };
     }
   }
 
   /** Equal as long as neither the files nor the text changed; undefined: nobody can tell. */
-  async #signOf(files: readonly PersonalFile[]): Promise<string | undefined> {
+  async #signOf(files: readonly PersonalFile[], isOthers: boolean): Promise<string | undefined> {
     const { store, world } = this.#options;
     const head = await readHead(store.reader, this.#address());
     const glimpses: string[] = [];
@@ -207,7 +208,7 @@ export class PersonalKeeper {
       if (glimpse === undefined) return undefined;
       glimpses.push(glimpse);
     }
-    return JSON.stringify([files, this.#address(), head, glimpses]);
+    return JSON.stringify([files, this.#address(), head, glimpses, isOthers]);
   }
 
   #address() {
@@ -221,13 +222,17 @@ export class PersonalKeeper {
   }
 
   /** Takes what the files have into the document, each by itself. */
-  async #take(): Promise<Looked[]> {
+  async #take(isOthers: boolean): Promise<Looked[]> {
     const { reader } = this.#options.store;
     const looked: Looked[] = [];
     const owners = new Map<string, string>();
     // In this order: whoever unlinks a file notes in its row whose text it may have.
     const ofProjects = await listProjectFiles(reader);
     for (const listed of await this.#rows.list(reader)) {
+      if (isOthers) {
+        looked.push(await this.#leftAlone(listed));
+        continue;
+      }
       const each = await this.#finished(listed);
       const { assistant } = each;
       const seen = await this.#taker.seen(each);
@@ -288,12 +293,27 @@ export class PersonalKeeper {
     return { file: taken.file, read, why: taken.why };
   }
 
-  /** What stands in a file's block after a project had the file may be by its members. */
-  async #passed(file: PersonalFile, why: Reason): Promise<PersonalFile> {
-    if (why.code !== "personal-in-project") return file;
+  /**
+   * The daemon runs for another user. What comes into a block meanwhile may be that one's: it is
+   * asked about once the daemon runs for the text's user.
+   */
+  async #leftAlone(file: PersonalFile): Promise<Looked> {
+    const read = await readPersonalFile(file.path);
+    const why: Reason = { code: "personal-of-another" };
+    await this.#taker.pass(file, await this.#taker.seen(file));
+    return { file: isLeftAlike(file, read) ? file : await this.#askedAbout(file), read, why };
+  }
+
+  async #askedAbout(file: PersonalFile): Promise<PersonalFile> {
     const now = askedWhoseText(file);
     if (file.asked !== now.asked || file.settled !== now.settled) await this.#put(now);
     return now;
+  }
+
+  /** What stands in a file's block after a project had the file may be by its members. */
+  async #passed(file: PersonalFile, why: Reason): Promise<PersonalFile> {
+    if (why.code !== "personal-in-project") return file;
+    return await this.#askedAbout(file);
   }
 
   /** The file as it is; all of it in the block, where somebody has asked for that. */
@@ -455,33 +475,7 @@ export class PersonalKeeper {
   }
 }
 
-/** What others see and write is no place for a text of one's own. */
-function whyProjects(
-  { assistant }: PersonalFile,
-  shared: ProjectFile | undefined,
-): Reason | undefined {
-  if (!shared?.isTaken) return undefined;
-  return { code: "personal-in-project", assistant, project: shared.project };
-}
-
 /** Empty lines alone are no text. */
 function isSame(one: string, other: string): boolean {
   return one === other || (one.trim() === "" && other.trim() === "");
-}
-
-/**
- * A link that leads to another file than before: what stands there may be anybody's, as in a file
- * that is turned on. One who saves a file in the link's place has seen what it had.
- */
-function ledTo(file: PersonalFile, path: string): PersonalFile {
-  const { target } = file;
-  const isElsewhere = target !== undefined && path !== target && path !== file.path;
-  return { ...(isElsewhere ? askedWhoseText(file) : file), target: path };
-}
-
-/** Another account's text is another one: what the block has is new to it. */
-function ofAccount(file: PersonalFile, account: AccountId): PersonalFile {
-  const nothing = { shown: undefined, next: undefined, held: undefined };
-  const asked = file.asked === "found" ? file.asked : undefined;
-  return { ...file, ...nothing, asked, account, undone: [] };
 }

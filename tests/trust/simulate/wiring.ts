@@ -90,7 +90,7 @@ export async function wire(options: WiringOptions): Promise<Wired> {
   await linkFirst(store, options.links);
   await folders.load();
   await drainInbox(store, remotes.view.default?.account);
-  const routes = routeServices(store, () => remotes.view);
+  const routes = routeServices({ store, view: () => remotes.view, refuse: async () => {} });
   const limits = new RequestLimits(world);
   const served = createServices(serviceStoreOf(store), world, {
     usage: limits,
