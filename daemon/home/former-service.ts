@@ -1,6 +1,7 @@
 import type { Kysely } from "kysely";
+import type { Account } from "../../shared/wire/account.ts";
 import { LOCAL_ACCOUNT } from "./local-account.ts";
-import { EMBEDDED, UNKNOWN_SERVICE } from "./remote.ts";
+import { EMBEDDED, type Remote, serviceNameOf, UNKNOWN_SERVICE } from "./remote.ts";
 import { listRemotes } from "./remote-store.ts";
 import type { DaemonTables } from "./tables.ts";
 
@@ -41,4 +42,34 @@ export async function findFormerService(db: Db): Promise<string | undefined> {
     .limit(1)
     .executeTakeFirst();
   return row?.service;
+}
+
+/** Whose the memories of a remote's account are, and which service told it. */
+export interface Owner extends Pick<Account, "name" | "user"> {
+  readonly service: string;
+  /** Digest of the last token that was told to be of this user; undefined: of none. */
+  readonly token: string | undefined;
+}
+
+/**
+ * Whose a remote's memories are, as far as that was told. In a home that follows `MEMSYNC_URL` by
+ * the service that told it last, whatever its address is. Undefined: nobody has told it.
+ */
+export async function findOwner(
+  db: Db,
+  remote: Pick<Remote, "url" | "account">,
+): Promise<Owner | undefined> {
+  const isNamed = (await listRemotes(db)).length > 0;
+  const row = await db
+    .selectFrom("audiences")
+    .select(["service", "name", "token_user as user", "token"])
+    .where("account", "=", remote.account)
+    .where((where) =>
+      where.or([where("name", "is not", null), where("token_user", "is not", null)]),
+    )
+    .$if(isNamed, (query) => query.where("service", "=", serviceNameOf(remote)))
+    .orderBy("heard_at", "desc")
+    .limit(1)
+    .executeTakeFirst();
+  return row && { ...row, token: row.token ?? undefined };
 }

@@ -1,35 +1,44 @@
 import type { ReplicaStore } from "../../shared/replica/store/store.ts";
-import { findAudience, keepHeard } from "../home/audience-store.ts";
+import { keepHeard } from "../home/audience-store.ts";
+import { findOwner } from "../home/former-service.ts";
+import { forgetOtherServices } from "../home/positions.ts";
 import type { Remote } from "../home/remote.ts";
 import type { DaemonTables } from "../home/tables.ts";
 import { type Failure, failureBy } from "../service/failure.ts";
 import type { LiveConnection, LiveHandlers, Outcome, Service } from "../service/service.ts";
 import { askAccount } from "./hear-audience.ts";
-import { refusalOfOthers } from "./others-token.ts";
+import { refusalElsewhere, refusalOfOthers } from "./others-token.ts";
 
 /**
- * A service whose token came from the environment, so that nobody has tried it. Where a former
- * token's user is known, nothing is exchanged before the service has told whose this one is. Of
- * another user's, every call fails with the reason.
+ * A service whose token came from the environment, so that nobody has tried it. Where it is known
+ * whose memories these are, nothing is exchanged before the service has told whose the token is,
+ * and nothing of a service under another address is forgotten. Of another user's or account's,
+ * every call fails with the reason. The same service: there is nothing to ask.
  */
 export async function guardToken(
   service: Service,
   remote: Remote,
   store: ReplicaStore<DaemonTables>,
 ): Promise<Service> {
-  const known = await findAudience(store.reader, remote);
-  const isKnown = known.token !== undefined && known.token === service.tokenDigest;
-  if (isKnown || (known.name ?? known.user) === null) return service;
+  const known = await findOwner(store.reader, remote);
+  const isHere = known?.service === remote.url;
+  const isKnown = isHere && known?.token !== undefined && known.token === service.tokenDigest;
+  if (!known || isKnown) return service;
   return guarded(service, async () => {
     const asked = await askAccount(service);
     if (asked.kind !== "answered") return asked;
     const told = asked.value;
-    const refusal = refusalOfOthers(remote, known, { token: "MEMSYNC_TOKEN", told });
+    const refusal = isHere
+      ? refusalOfOthers(remote, known, { token: "MEMSYNC_TOKEN", told })
+      : refusalElsewhere(remote, known, told);
     if (refusal !== undefined) {
       return { kind: "others", why: failureBy({ code: "token-of-another", refusal }) };
     }
     const token = service.tokenDigest;
-    await store.write(({ db, now }) => keepHeard(db, remote, { heard: told, now, token }));
+    await store.write(async ({ db, now }) => {
+      await keepHeard(db, remote, { heard: told, now, token });
+      await forgetOtherServices(db, remote.account, service.name);
+    });
     return { kind: "good" };
   });
 }

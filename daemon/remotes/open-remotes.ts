@@ -316,9 +316,10 @@ export class OpenRemotes {
     const { store, world, log, onContact, onAccount, ...others } = this.#options;
     const { onActivity, lookAtFiles, sendsSessions, isLinking, isTextAwaited } = others;
     const { account } = remote;
-    const service = await this.#serviceOf(remote);
+    const { service, isGuarded } = await this.#serviceOf(remote);
     await service.budget?.keepIn(budgetsIn(store), log);
-    await store.write(({ db }) => forgetOtherServices(db, account, service.name));
+    // A guard does it once it knows that the service is for what is here.
+    if (!isGuarded) await store.write(({ db }) => forgetOtherServices(db, account, service.name));
     const engine = new SyncEngine({
       store,
       service,
@@ -354,17 +355,21 @@ export class OpenRemotes {
     return new Map([...all].filter(([id]) => this.#bindings.get(id) === account));
   }
 
-  async #serviceOf(remote: Remote): Promise<Service> {
+  async #serviceOf(remote: Remote): Promise<{ service: Service; isGuarded?: boolean }> {
     const { world, openEmbedded } = this.#options;
-    if (remote.url === undefined) return await openEmbedded();
-    const unavailable = (why: Failure) => unavailableService(remote.url ?? "", why);
+    if (remote.url === undefined) return { service: await openEmbedded() };
+    const unavailable = (why: Failure) => ({
+      service: unavailableService(remote.url ?? "", why),
+    });
     if (remote.url === UNKNOWN_SERVICE)
       return unavailable(failureBy({ code: "service-not-known" }));
     const answer = await this.#tokenOf(remote);
     if (answer.kind === "found") {
       const service = createHttpService({ url: remote.url, token: answer.token, world });
       // A stored token was tried when it was given.
-      return answer.isGiven ? await guardToken(service, remote, this.#options.store) : service;
+      if (!answer.isGiven) return { service };
+      const guarded = await guardToken(service, remote, this.#options.store);
+      return { service: guarded, isGuarded: guarded !== service };
     }
     if (this.#view.follows) {
       throw new AppError(

@@ -43,3 +43,26 @@ export function refusalOfOthers(...asked: Parameters<typeof whyOthers>): string 
   const why = whyOthers(...asked);
   return why && `${why.detail}: ${why.mend}`;
 }
+
+/** Whom a service tells that a token is of, and at which address. */
+type TokenOwner = Pick<Account, "name" | "user"> & { readonly service: string };
+
+/**
+ * Why everything in a home does not go to a service under another address: the token is of another
+ * user or account there. A service that has only moved tells the same names. Undefined: nothing
+ * speaks against it.
+ */
+export function refusalElsewhere(
+  { name, url }: Pick<Remote, "name" | "url">,
+  known: TokenOwner,
+  told: Pick<Account, "name" | "user">,
+): string | undefined {
+  if (!whyOthers({ name, url }, known, { token: "MEMSYNC_TOKEN", told })) return undefined;
+  const whose = ({ name: account, user }: Pick<Account, "name" | "user">) =>
+    [user && `${user}'s`, account && `of the account ${account}`].filter(Boolean).join(" ");
+  return (
+    `MEMSYNC_TOKEN is ${whose(told)} at ${url}, and what is here is ${whose(known)} at ` +
+    `${known.service}: unset MEMSYNC_URL and MEMSYNC_TOKEN, or \`memsync login --url ${url}\` ` +
+    "adds it beside that one"
+  );
+}

@@ -42,7 +42,7 @@ export const PLACES: readonly Mutation[] = [
       },
       {
         file: "daemon/remotes/open-remotes.ts",
-        from: "await store.write(({ db }) => forgetOtherServices(db, account, service.name));",
+        from: "if (!isGuarded) await store.write(({ db }) => forgetOtherServices(db, account, service.name));",
         to: "",
       },
     ],
