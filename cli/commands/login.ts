@@ -1,5 +1,6 @@
 import type { Command } from "commander";
-import { findAudience, keepHeard } from "../../daemon/home/audience-store.ts";
+import { keepHeard } from "../../daemon/home/audience-store.ts";
+import { findOwner } from "../../daemon/home/former-service.ts";
 import {
   noSuchRemote,
   parseRemoteName,
@@ -11,6 +12,7 @@ import { checkToken, type TokenRights } from "../../daemon/remotes/check-token.t
 import { openKeyring } from "../../daemon/remotes/keyring.ts";
 import { refusalOfOthers } from "../../daemon/remotes/others-token.ts";
 import { parseToken } from "../../daemon/remotes/parse-token.ts";
+import { findRemoteOf, type LoginTarget } from "../../daemon/remotes/remote-book.ts";
 import { describeRemotes } from "../../daemon/remotes/remote-change.ts";
 import { TokenStore } from "../../daemon/remotes/token-store.ts";
 import { digestOfToken } from "../../daemon/service/token-digest.ts";
@@ -101,13 +103,13 @@ async function login(env: Environment, flags: LoginFlags): Promise<void> {
   const url = await urlMeant(env, flags);
   warnOfPlainHttp(url);
   const { token, rights } = await tokenMeant(env, flags, url);
+  await refuseOthersToken(env, { url, name: flags.remote }, rights);
   const { remote, becameDefault = false } = await changeRemotes(env, {
     op: "login",
     name: flags.remote,
     url,
     makeDefault: flags.default,
   });
-  await refuseOthersToken(env, remote, rights);
   const place = await tokensOf(env).put(remote, token);
   await changeRemotes(env, { op: "token", name: remote.name, place });
   const { account } = rights;
@@ -216,11 +218,14 @@ async function knownToken(
 
 async function refuseOthersToken(
   env: Environment,
-  remote: Remote,
+  target: LoginTarget & { readonly url: string },
   { account: told }: TokenRights,
 ): Promise<void> {
-  const known = await withLocal(env, async (db) => db && (await findAudience(db, remote)));
-  const refusal = known && told && refusalOfOthers(remote, known, { token: "this token", told });
+  const refusal = await withLocal(env, async (db) => {
+    const remote = db && (await findRemoteOf(db, target));
+    const known = db && remote && (await findOwner(db, remote));
+    return known && told && refusalOfOthers(remote, known, { token: "this token", told });
+  });
   if (refusal) throw new CommandFailed(refusal);
 }
 

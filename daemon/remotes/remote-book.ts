@@ -5,6 +5,7 @@ import type { WriteContext } from "../../shared/replica/store/write-context.ts";
 import type { World } from "../../shared/world.ts";
 import { documentsOf } from "../budget/sync-units.ts";
 import { readDeletion } from "../home/deleted-project.ts";
+import { findFormerService } from "../home/former-service.ts";
 import { giveHeldTo } from "../home/held-store.ts";
 import { listLinks } from "../home/links.ts";
 import { LOCAL_ACCOUNT, LOCAL_USER, randomAccount } from "../home/local-account.ts";
@@ -12,6 +13,7 @@ import { forgetPositions } from "../home/positions.ts";
 import { findProjectName } from "../home/project-name.ts";
 import {
   EMBEDDED,
+  isSameAddress,
   nameOfUrl,
   parseRemoteName,
   type Remote,
@@ -45,17 +47,21 @@ export interface BookOptions {
 /**
  * Gives names to remotes: from now on every project is bound to a named one, and nothing follows
  * the environment. What the home has stays with the service that it was last synced with; without
- * one, with the service that the environment names.
+ * one, with the service that the environment names. `meant`: the address that somebody logs in to.
+ * If the home was synced with that one before it had no address, all of it is meant for it again.
  */
 export async function nameRemotes(
   context: Context,
   { world, environment }: BookOptions,
+  meant?: string,
 ): Promise<Remote[]> {
   const { db, now } = context;
   const known = await listRemotes(db);
   if (known.length > 0) return known;
   const synced = await db.selectFrom("sync_positions").select("service").limit(1).execute();
-  const url = synced[0]?.service ?? environment.url ?? EMBEDDED;
+  const former = await findFormerService(db);
+  const isMeant = former !== undefined && meant !== undefined && isSameAddress(meant, former);
+  const url = isMeant ? meant : (synced[0]?.service ?? former ?? environment.url ?? EMBEDDED);
   if (url === EMBEDDED) {
     await insertRemote(db, { name: EMBEDDED, url: undefined, account: LOCAL_ACCOUNT }, now);
   } else {
@@ -104,16 +110,30 @@ export interface LoginTarget {
   readonly makeDefault?: boolean | undefined;
 }
 
+/** The remote that a login is about, if the home has it already, under a name or without one. */
+export async function findRemoteOf(
+  db: Context["db"],
+  { name, url }: LoginTarget & { readonly url: string },
+): Promise<Pick<Remote, "name" | "url" | "account"> | undefined> {
+  const remotes = await listRemotes(db);
+  if (remotes.length > 0) return findTarget(remotes, { name, url });
+  const former = name === undefined ? await findFormerService(db) : undefined;
+  if (former === undefined || !isSameAddress(url, former)) return undefined;
+  return { name: nameOfUrl(url, [EMBEDDED]), url: former, account: LOCAL_ACCOUNT };
+}
+
+function findTarget(remotes: readonly Remote[], { name, url }: LoginTarget): Remote | undefined {
+  return remotes.find((each) => (name === undefined ? each.url === url : each.name === name));
+}
+
 /** Finds or creates the remote of a login. Tells whether it became the default. */
 export async function openLogin(
   context: Context,
   options: BookOptions,
   { name, url, makeDefault }: LoginTarget,
 ): Promise<{ readonly remote: Remote; readonly becameDefault: boolean }> {
-  const remotes = await nameRemotes(context, options);
-  const known = remotes.find((each) =>
-    name === undefined ? each.url === url : each.name === name,
-  );
+  const remotes = await nameRemotes(context, options, name === undefined ? url : undefined);
+  const known = findTarget(remotes, { name, url });
   if (!known && url === undefined) getRemote(remotes, name ?? "");
   const remote =
     known && (url === undefined || known.url === url)
