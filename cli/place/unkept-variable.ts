@@ -39,8 +39,9 @@ export function unkeptShown(unkept: Unkept): UnkeptWords {
         code: unkept.code,
         detail: `MEMSYNC_URL is another here than this home's service until now, ${unkept.synced}`,
         mend:
-          "a daemon that is started here takes everything to the other one, if the token is the " +
-          "same user's there: unset it, or set MEMSYNC_HOME to another folder, if that is not meant",
+          "a daemon that is started here takes everything to the other one, if the token is of " +
+          "the same user there: unset it, or set MEMSYNC_HOME to another folder, if that is " +
+          "not meant",
       };
     case "another-token":
       return anotherToken(unkept);
@@ -65,6 +66,7 @@ function anotherToken({
       user === null
         ? "unset it, if it is not a new one"
         : `what is here is ${user}'s, so unset it, or, for another user, set MEMSYNC_HOME to ` +
-          `another folder; if it is a new one of ${user}'s, \`memsync restart\` tells this home so`,
+          `another folder; if it is a new one of ${user}'s, \`memsync stop\`, then ` +
+          "`memsync start` here, tell this home so",
   };
 }

@@ -42,8 +42,8 @@ export const PLACES: readonly Mutation[] = [
       },
       {
         file: "daemon/remotes/open-remotes.ts",
-        from: "if (!isGuarded) await store.write(({ db }) => forgetOtherServices(db, account, service.name));",
-        to: "",
+        from: "if (!isGuarded) await store.write",
+        to: "if (account === undefined) await store.write",
       },
     ],
   },
