@@ -4,6 +4,7 @@ import { readDeletion } from "../../daemon/home/deleted-project.ts";
 import { dropHeldOf, listHeld } from "../../daemon/home/held-store.ts";
 import { findProjectName } from "../../daemon/home/project-name.ts";
 import type { DaemonTables } from "../../daemon/home/tables.ts";
+import { listJoinedInto } from "../../daemon/status/joined-projects.ts";
 import type { ProjectStatus } from "../../daemon/status/status.ts";
 import type { ProjectId } from "../../shared/ids.ts";
 import { realWorld } from "../../shared/world-real.ts";
@@ -99,7 +100,7 @@ async function remove(env: Environment, named: string, options: Options): Promis
   const known = isLinked ? "" : " as far as this machine knows";
   await agreeTo(
     `Delete ${name} (${id})${where} with ${contentShown(project)}${known}, everywhere? ` +
-      `${joinedSaid(project)}${await heldShown(env, id)}Files stay.`,
+      `${joinedSaid(project)}${await cameSaid(env, id)}${await heldShown(env, id)}Files stay.`,
     options,
   );
   if (!isLinked) {
@@ -133,7 +134,28 @@ async function heldShown(env: Environment, id: ProjectId): Promise<string> {
 
 /** Where a project's folder went, which other machines may still have in this one. */
 function joinedSaid({ joined: [first] }: Deletable): string {
-  return first ? `It is ${joinedShown(first, realWorld.now())}. ` : "";
+  if (!first) return "";
+  const went = `It is ${joinedShown(first, realWorld.now())}. `;
+  if (first.is_return) return went;
+  return `${went}Machines that have not followed are told so, and may have unsent writes in it. `;
+}
+
+/** Whose folders are in this project, and have written into it. */
+async function cameSaid(env: Environment, id: ProjectId): Promise<string> {
+  const came = await withLocal(env, async (db) => {
+    const joins = db ? await listJoinedInto(db, id) : [];
+    return await Promise.all(
+      joins.map(async ({ id: of, machine }) => {
+        const name = (db && (await findProjectName(db, of))) ?? of;
+        const by = machine === undefined ? "" : ` on ${machine}`;
+        return (
+          `${name} (${of}) was joined to it${by}: what its folder has written here since goes, ` +
+          `too, unless \`memsync link DIR --id ${of}\` takes it back first. `
+        );
+      }),
+    );
+  });
+  return came.join("");
 }
 
 /** A project whose deletion is sent, linked or not. */

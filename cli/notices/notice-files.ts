@@ -120,7 +120,8 @@ function readNotice(path: string): Notice | undefined {
 }
 
 function readJoined(value: unknown): JoinedStatus | undefined {
-  const { id, name, from, at, machine, here, dirs, is_return } = isObject(value) ? value : {};
+  const read = isObject(value) ? value : {};
+  const { id, name, from, at, machine, here, dirs, is_return, is_deleted } = read;
   if ([id, from, at].some((each) => typeof each !== "string")) return undefined;
   if (!Array.isArray(dirs)) return undefined;
   return {
@@ -130,6 +131,7 @@ function readJoined(value: unknown): JoinedStatus | undefined {
     name: textOf(name),
     machine: textOf(machine),
     is_return: is_return === true,
+    is_deleted: is_deleted === true,
     here: here === true,
     dirs: dirs.filter((dir) => typeof dir === "string"),
   };

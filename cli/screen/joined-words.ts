@@ -13,20 +13,23 @@ export function joinedTo({ id, name, machine, here, is_return: isReturn }: Joine
 }
 
 /** What that means for who goes on as before. */
-export function joinedMeans({ is_return: isReturn }: JoinedStatus): string {
+export function joinedMeans({ is_return: isReturn, is_deleted: isDeleted }: JoinedStatus): string {
+  if (isDeleted) return "was deleted since";
   return isReturn ? "what is written here does not get there any more" : NOT_THERE;
 }
 
 const NOT_THERE = "what is written here does not get there";
 
 /** How to join the two projects here as well, and how to leave them as they are. */
-export function joinWays({ id, from, dirs, is_return: isReturn }: JoinedStatus): string {
+export function joinWays(joined: JoinedStatus): string {
+  const { id, from, dirs, is_return: isReturn, is_deleted: isDeleted } = joined;
   const [first, ...others] = dirs;
   const link = `memsync link ${first === undefined ? "DIR" : shellWord(first)} --id`;
   const more = others.length === 0 ? "" : ` (and so ${othersShown(others)})`;
   const back =
     first === undefined ? "takes back a folder that has followed" : "takes it back there";
   const does = isReturn ? back : "joins it here, too";
+  if (isDeleted) return `\`${link} ${id}\` ${does}${more}, with what was not sent`;
   const leaves = isReturn ? "leaves it here" : "leaves it as it is";
   return `\`${link} ${id}\` ${does}${more}; \`${link} ${from}\` ${leaves}`;
 }

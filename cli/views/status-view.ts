@@ -339,7 +339,7 @@ function briefLine(project: ProjectStatus, view: ProjectView, columnsMax: number
   const odd = oddFolders(project).find(({ state }) => state !== "followed" && state !== "upwards");
   const how =
     deleted !== null
-      ? "deleted"
+      ? ["deleted", elsewhereShown(project)].filter(Boolean).join(", ")
       : odd
         ? oddShown(odd)
         : (elsewhereShown(project) ?? syncedShown(project, view));

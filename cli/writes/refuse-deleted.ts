@@ -1,10 +1,13 @@
 import type { Kysely } from "kysely";
 import { readDeletion } from "../../daemon/home/deleted-project.ts";
 import type { DaemonTables } from "../../daemon/home/tables.ts";
+import { joinsOfUnlinked } from "../../daemon/status/joined-projects.ts";
+import { parseProjectId } from "../../shared/ids.ts";
 import type { ProjectDeletion } from "../../shared/replica/document/deletion-entry.ts";
 import type { Environment } from "../place/environment.ts";
 import { withLocal } from "../place/place.ts";
 import { CommandFailed } from "../screen/errors.ts";
+import { joinedTo, joinWays } from "../screen/joined-words.ts";
 import { sayAside } from "../screen/output.ts";
 import { timeShown } from "../views/version-view.ts";
 
@@ -14,13 +17,26 @@ export async function refuseDeleted(
   project: string,
 ): Promise<void> {
   const deletion = db && (await readDeletion(db, project));
-  if (deletion) throw new CommandFailed(wasDeleted(project, deletion), { code: "deleted" });
+  if (!db || !deletion) return;
+  const told = `${wasDeleted(project, deletion)}${await wentShown(db, project)}`;
+  throw new CommandFailed(told, { code: "deleted" });
 }
 
 /** Nothing is left to read of a deleted project, which looks as if nothing had ever been there. */
 export async function sayIfDeleted(env: Environment, project: string): Promise<void> {
-  const deletion = await withLocal(env, async (db) => db && (await readDeletion(db, project)));
-  if (deletion) sayAside(wasDeleted(project, deletion));
+  const told = await withLocal(env, async (db) => {
+    const deletion = db && (await readDeletion(db, project));
+    return deletion && `${wasDeleted(project, deletion)}${await wentShown(db, project)}`;
+  });
+  if (told !== undefined) sayAside(told);
+}
+
+/** Where the folder of a deleted project went on another machine; empty if it did not. */
+async function wentShown(db: Kysely<DaemonTables>, project: string): Promise<string> {
+  const id = parseProjectId(project);
+  const joins = id === undefined ? [] : await joinsOfUnlinked(db, id);
+  const [join] = joins.filter((each) => !each.is_return);
+  return join ? `. It was ${joinedTo(join)}: ${joinWays(join)}` : "";
 }
 
 /** When and where a project was deleted, and how to begin it again. */

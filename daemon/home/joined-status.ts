@@ -13,6 +13,8 @@ export interface JoinedStatus {
    * again.
    */
   readonly is_return: boolean;
+  /** The former project was deleted since. */
+  readonly is_deleted: boolean;
   /** It was linked on this machine, which has other folders in the former project. */
   readonly here: boolean;
   /**

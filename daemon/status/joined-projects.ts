@@ -1,11 +1,13 @@
 import type { Kysely } from "kysely";
 import type { ProjectId } from "../../shared/ids.ts";
 import { parseJson } from "../../shared/json.ts";
+import { projectOf } from "../../shared/replica/document/address.ts";
 import { JOINED_PREFIX } from "../../shared/replica/document/own-metadata.ts";
 import { type ProjectJoin, parseJoin } from "../../shared/replica/document/project-join.ts";
 import { timestampOf } from "../../shared/timestamps.ts";
 import { listKnownPlaces } from "../files/names/place-store.ts";
 import { readDeclined } from "../home/declined-joins.ts";
+import { readDeletion } from "../home/deleted-project.ts";
 import type { Home } from "../home/home.ts";
 import { readHomeId } from "../home/home-id.ts";
 import type { JoinedStatus } from "../home/joined-status.ts";
@@ -134,7 +136,29 @@ async function statusOf(
   const known = (await findProjectName(db, to)) ?? name ?? null;
   const here = home !== undefined && home === own;
   const when = timestampOf(at);
-  return { id: to, name: known, from, at: when, machine, is_return: isReturn, here, dirs };
+  const isDeleted = (await readDeletion(db, from)) !== undefined;
+  const how = { is_return: isReturn, is_deleted: isDeleted };
+  return { id: to, name: known, from, at: when, machine, ...how, here, dirs };
+}
+
+/** The projects whose folders were linked to this one, on any machine, and have not gone back. */
+export async function listJoinedInto(
+  db: Db,
+  project: ProjectId,
+): Promise<readonly { readonly id: ProjectId; readonly machine: string | undefined }[]> {
+  const rows = await db
+    .selectFrom("metadata")
+    .innerJoin("documents", "documents.id", "metadata.document_id")
+    .select(["documents.name", "metadata.key", "value"])
+    .where("metadata.key", ">=", JOINED_PREFIX)
+    .where("metadata.key", "<", `${JOINED_PREFIX}~`)
+    .execute();
+  return rows.flatMap(({ name, key, value }) => {
+    const id = projectOf(name);
+    const join = parseJoin(key, parseJson(value));
+    if (!id || join?.to !== project || join.isReturn) return [];
+    return [{ id, machine: join.machine }];
+  });
 }
 
 /** Of folders that were in a project for a while and have gone back; the latest first. */

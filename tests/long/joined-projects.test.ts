@@ -189,6 +189,31 @@ scenario("a folder that is linked back after it was unlinked is told to all", as
   expect(inOneLine(await late.machine.memsync("status"))).not.toContain(`${late.folders.y} --id`);
 });
 
+scenario("who has not followed is told where a project went that was deleted", async (lab) => {
+  const lap = await machineWithBoth(lab, "lap", "deleted");
+  const desk = await machineWithBoth(lab, "desk", "deleted");
+  const { ids, folders } = lap;
+  await lap.say(folders.x, "set", "early", "of x");
+  await lap.machine.memsync("sync");
+  desk.network.cut();
+  await desk.say(desk.folders.x, "set", "late", "of x, offline");
+  await lap.say(folders.x, "link", "--id", ids.y, "--yes");
+  const into = await lap.machine.run(["project", "rm", ids.y]);
+  expect(inOneLine(into.stderr)).toContain(`x (${ids.x}) was joined to it on `);
+  const asked = await lap.machine.run(["project", "rm", ids.x]);
+  expect(inOneLine(asked.stderr)).toContain("Machines that have not followed are told so");
+  await lap.machine.memsync("project", "rm", ids.x, "--yes");
+  await lap.machine.memsync("sync");
+  desk.network.restore();
+  const command = `link ${desk.folders.x} --id ${ids.y}`;
+  const told = await untilTold(desk.machine, "was deleted since");
+  expect(told).toContain(`and was deleted since: \`memsync ${command}\` joins it here, too`);
+  const refused = await desk.machine.run(["set", "later", "1"]);
+  expect(inOneLine(refused.stderr)).toContain(`\`memsync link DIR --id ${ids.y}\` joins it`);
+  await desk.machine.memsync(...command.split(" "), "--yes");
+  expect(await desk.machine.memsync("get", "late")).toContain("of x, offline");
+});
+
 scenario("who unlinks a mistaken join and links again takes it back", async (lab) => {
   const lap = await machineWithBoth(lab, "lap", "again");
   const { ids, folders } = lap;

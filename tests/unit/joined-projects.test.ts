@@ -10,10 +10,15 @@ import type { DaemonTables } from "../../daemon/home/tables.ts";
 import { listUnsent } from "../../daemon/home/unlinked-projects.ts";
 import { moveToProject } from "../../daemon/links/relink.ts";
 import { settleJoins } from "../../daemon/links/settle-joins.ts";
-import { joinsOfLinked, joinsOfUnlinked } from "../../daemon/status/joined-projects.ts";
+import {
+  joinsOfLinked,
+  joinsOfUnlinked,
+  listJoinedInto,
+} from "../../daemon/status/joined-projects.ts";
 import type { ProjectId } from "../../shared/ids.ts";
 import { projectDocument } from "../../shared/replica/document/address.ts";
-import { deleteProject } from "../../shared/replica/document/project-deletion.ts";
+import type { ReplicaDocument } from "../../shared/replica/document/document.ts";
+import { beginAnew, deleteProject } from "../../shared/replica/document/project-deletion.ts";
 import { recordJoin } from "../../shared/replica/document/project-join.ts";
 import type { ReplicaStore } from "../../shared/replica/store/store.ts";
 import { realWorld } from "../../shared/world-real.ts";
@@ -230,16 +235,20 @@ test("what says where a folder went is sent, though the project is linked nowher
   expect(await joinsOfUnlinked(store.reader, X)).toMatchObject([{ id: Y, machine: "lap" }]);
 });
 
-test("a deleted project says nothing of where its folder went", async () => {
-  const { store, relink } = await openBoth();
-  const remove = () =>
+test("a deleted project says where its folder went, until it is begun anew", async () => {
+  const { store, relink, told } = await openBoth();
+  const change = (make: (document: ReplicaDocument, now: number) => unknown) =>
     store.write(async (context) => {
       const { document } = await context.open(projectDocument(LOCAL_ACCOUNT, X));
-      await deleteProject(document, context.now);
+      await make(document, context.now);
     });
   await relink(X, X, Y);
-  await remove();
-  expect(await joinsOfUnlinked(store.reader, X)).toEqual([]);
+  expect(await listJoinedInto(store.reader, Y)).toEqual([{ id: X, machine: "lap" }]);
+  await change((document, now) => deleteProject(document, now));
+  expect(await told(X, X)).toEqual([`${Y} /desk/${X}`]);
+  expect(await joinsOfUnlinked(store.reader, X)).toMatchObject([{ id: Y, is_deleted: true }]);
+  // Whoever follows from there says nothing more in it.
   expect(await relink(X, X, Y)).toBeUndefined();
-  expect(await joinsOfUnlinked(store.reader, X)).toEqual([]);
+  await change(beginAnew);
+  expect(await told(X, X)).toEqual([]);
 });

@@ -21,7 +21,7 @@ test("what is joined is one line of a terminal, however much it is", () => {
       kind: "joined",
       where,
       what: "gadget",
-      joined: { ...to, at, machine, here, is_return: false },
+      joined: { ...to, at, machine, here, is_return: false, is_deleted: false },
     };
   };
   const says = "`memsync projects` says what to do";

@@ -44,16 +44,15 @@ export async function deleteProject(
   });
 }
 
-/** Not the program's own metadata, and not the project's name: both stay. */
+/**
+ * Not the program's own metadata, and not the project's name: both stay. So does where its folders
+ * went, for whoever has not followed them yet.
+ */
 function isContent(key: string): boolean {
   if (!key.startsWith(OWN_METADATA_PREFIX) || [DERIVED_KEY, FILE_KEY].includes(key)) return true;
-  return [
-    TEXT_CONFLICT_PREFIX,
-    COMMIT_PREFIX,
-    CONNECTED_PREFIX,
-    REMOVED_PREFIX,
-    JOINED_PREFIX,
-  ].some((each) => key.startsWith(each));
+  return [TEXT_CONFLICT_PREFIX, COMMIT_PREFIX, CONNECTED_PREFIX, REMOVED_PREFIX].some((each) =>
+    key.startsWith(each),
+  );
 }
 
 /** Undefined for a project that was not deleted, or was begun again. */
@@ -62,7 +61,13 @@ export function deletionOf(document: ReplicaDocument): ProjectDeletion | undefin
   return entry && parseDeletion(entry.value);
 }
 
-/** Revokes the deletion. The deleted content stays deleted. False: there was no deletion. */
+/**
+ * Revokes the deletion. The deleted content stays deleted, and where the former folders went is
+ * nothing to the new ones. False: there was no deletion.
+ */
 export function beginAnew(document: ReplicaDocument): boolean {
-  return document.deleteEntry("metadata", DELETION_KEY);
+  if (!document.deleteEntry("metadata", DELETION_KEY)) return false;
+  const joins = [...document.metadata.keys()].filter((key) => key.startsWith(JOINED_PREFIX));
+  document.deleteEntries("metadata", joins);
+  return true;
 }
