@@ -12,7 +12,8 @@ type Completions = ReturnType<typeof tab>;
  * The library's script for bash lets the shell evaluate what is typed and what is offered,
  * including memories' keys. This one evaluates nothing. Bash splits words at colons, which keys may
  * contain: the parts are joined here, and bash gets only what follows the last colon. A word that
- * begins with a quote is one, which bash gets without its quote, open or not.
+ * begins with a quote is one, which bash gets without its quote, open or not. So is one with
+ * backslashes, which are no part of a key.
  */
 const BASH_SCRIPT = `_memsync() {
   local word description at before=
@@ -27,13 +28,16 @@ const BASH_SCRIPT = `_memsync() {
     fi
   done
   word=\${words[\${#words[@]}-1]}
-  [[ $COMP_WORDBREAKS == *:* && $word == *:* && $word != [\\"\\']* ]] && before=\${word%:*}:
+  [[ $COMP_WORDBREAKS == *:* && $word == *:* && $word != [\\"\\']* && $word != *\\\\* ]] &&
+    before=\${word%:*}:
   for at in "\${!words[@]}"; do
     word=\${words[at]}
     if [[ $word == \\"* ]]; then
       word=\${word#\\"} words[at]=\${word%\\"}
     elif [[ $word == \\'* ]]; then
       word=\${word#\\'} words[at]=\${word%\\'}
+    else
+      words[at]=\${word//\\\\/}
     fi
   done
   while IFS=$'\\t' read -r word description; do

@@ -57,6 +57,8 @@ scenario("a key with colons is completed where bash takes it apart", async (lab)
   expect(await offeredByBash(machine, "get", "db", ":", "u")).toEqual(["url", "user:name"]);
   expect(await offeredByBash(machine, "get", "db", ":", "user", ":", "n")).toEqual(["name"]);
   expect(await offeredByBash(machine, "restore", "db", ":", "url", "--lay")).toEqual(["--layer"]);
+  // Bash leaves a word with an escaped colon whole, and replaces all of it.
+  expect(await offeredByBash(machine, "get", "db\\:ur")).toEqual(["db:url"]);
   // Bash leaves a quoted word whole, and replaces it behind its quote.
   for (const quote of ['"', "'"]) {
     expect(await offeredByBash(machine, "get", `${quote}db:u`)).toEqual(["db:url", "db:user:name"]);
