@@ -5,7 +5,7 @@ import { count } from "../screen/output.ts";
 
 /** What to say of projects that a link has joined, or has left apart. */
 export function settledJoinLines(linked: BoundLink): string[] {
-  const { name, projectId, left, moved, joins, held } = linked;
+  const { name, projectId, left, moved, deletedBefore, joins, held } = linked;
   const isReturn = moved?.kind === "return";
   const nameOf = (join: { readonly to: string; readonly name?: string | undefined }) =>
     join.name === undefined ? join.to : `${join.name} (${join.to})`;
@@ -14,6 +14,7 @@ export function settledJoinLines(linked: BoundLink): string[] {
   const writes = count(held, "write is", "writes are");
   return [
     ...(left && isReturn ? returnedLines(linked, left) : []),
+    ...(deletedBefore ? [notComing(deletedBefore)] : []),
     // The user may believe that every machine has joined them, so it is said what the others do.
     ...(left && !isReturn
       ? [
@@ -36,6 +37,14 @@ export function settledJoinLines(linked: BoundLink): string[] {
         `\`memsync link --id ${projectId} --everywhere\` ends that for every machine`,
     ),
   ];
+}
+
+/** What was deleted with a project does not go with its folder, and can still be read. */
+function notComing({ name, projectId: id }: Link): string {
+  return (
+    `${name} (${id}) was deleted, and what was deleted in it did not come along: ` +
+    `\`memsync history KEY --project ${id}\` and \`memsync doc history --project ${id}\` have it`
+  );
 }
 
 /** What a folder that goes back takes along, and what stays. */

@@ -59,6 +59,8 @@ export interface BoundLink extends Link {
   readonly left: Link | undefined;
   /** What became of the former project's memories. */
   readonly moved: FolderMove | undefined;
+  /** What the folder was linked to, if that was deleted: nothing came from there. */
+  readonly deletedBefore: Link | undefined;
   /** The name of the version that the project's text had before; undefined for an empty one. */
   readonly textBefore: string | undefined;
   /** What was settled by naming the project. */

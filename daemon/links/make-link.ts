@@ -10,6 +10,7 @@ import type { AlsoName } from "../files/names/also-file.ts";
 import { type EvidenceKind, isOfGit } from "../files/names/place-store.ts";
 import { forgetAlso, forgetGit, readFollowed } from "../files/state/follow-store.ts";
 import type { Allows } from "../held/judge.ts";
+import { readDeletion } from "../home/deleted-project.ts";
 import { countHeld } from "../home/held-store.ts";
 import { keepFormerIgnored, takeBackIgnored } from "../home/ignore-files.ts";
 import { type Link, putLink } from "../home/links.ts";
@@ -123,6 +124,8 @@ interface WrittenLink {
   readonly left: Link | undefined;
   /** What became of the former project's memories, where `left` is one. */
   readonly moved: FolderMove | undefined;
+  /** What the folder was linked to, if that was deleted: nothing came from there. */
+  readonly deletedBefore: Link | undefined;
   /** The name of the version that the project's text had; undefined for an empty one. */
   readonly textBefore: string | undefined;
   /** What was settled by naming the project; undefined where nobody has. */
@@ -176,7 +179,11 @@ export async function writeLink(
     ? await settleJoins(context, account, { ...relinked, isForAll: options.everywhere })
     : undefined;
   const held = (await countHeld(db, link.projectId)) - before;
-  return { account, begun, left: moved && from, moved, textBefore, joins, held };
+  const other = from?.projectId === link.projectId ? undefined : from;
+  const deletion = other && (await readDeletion(db, other.projectId));
+  const deletedBefore = deletion && other;
+  const left = moved && from;
+  return { account, begun, left, moved, deletedBefore, textBefore, joins, held };
 }
 
 /** False: the project was not deleted. */

@@ -210,8 +210,11 @@ scenario("who has not followed is told where a project went that was deleted", a
   expect(told).toContain(`and was deleted since: \`memsync ${command}\` joins it here, too`);
   const refused = await desk.machine.run(["set", "later", "1"]);
   expect(inOneLine(refused.stderr)).toContain(`\`memsync link DIR --id ${ids.y}\` joins it`);
-  await desk.machine.memsync(...command.split(" "), "--yes");
+  const followed = await desk.machine.run([...command.split(" "), "--yes"]);
+  expect(inOneLine(followed.stderr)).toContain(`x (${ids.x}) was deleted, and what was deleted`);
   expect(await desk.machine.memsync("get", "late")).toContain("of x, offline");
+  const deleted = await desk.machine.memsync("history", "early", "--project", ids.x);
+  expect(deleted).toContain("of x");
 });
 
 scenario("who unlinks a mistaken join and links again takes it back", async (lab) => {

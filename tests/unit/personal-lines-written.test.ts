@@ -326,7 +326,8 @@ test("a link says what is held of what it has joined, and tells two projects of 
   const left = { ...link, projectId: projectId("left") };
   const bound = { ...link, remote: "a", begun: false, gone: [], lost: [], past: undefined };
   const moved = { kind: "join", undated: [], deleted: [] } as const;
-  const after = { left, moved, textBefore: undefined, joins: undefined };
+  const none = { deletedBefore: undefined, textBefore: undefined, joins: undefined };
+  const after = { left, moved, ...none };
   const lines = (held: number) => settledJoinLines({ ...bound, ...after, held });
   expect(lines(0)).toEqual([expect.stringContaining(`had is in ${PROJECT}, too. Other`)]);
   expect(lines(1)[1]).toBe("of that, 1 write is held on this machine: `memsync held` says why");
