@@ -61,6 +61,7 @@ function returnedLines({ name, dir, projectId, moved, textBefore }: BoundLink, l
       `What the folder had brought there stays: \`memsync project part ${left.projectId}\` lists ` +
       `its memories, and asks whether to delete them. Lines of ${left.name} that the folder's ` +
       `file has are in ${name} now${undo}`,
+    `machines that have followed into ${there} are told that it is ${name} again`,
     ...(undated.length > 0
       ? [
           `left in ${there}, for it is dated before the folder came, though heard of since: ` +

@@ -177,7 +177,7 @@ scenario("a folder that is linked back after it was unlinked is told to all", as
   await late.machine.memsync("link", "--id", ids.y, "--yes");
   await untilTold(desk.machine, `joined to y (${ids.y}) on `);
   await lap.machine.memsync("unlink", lap.folders.x);
-  const back = await lap.machine.run(["link", lap.folders.x, "--id", ids.x]);
+  const back = await lap.machine.run(["link", lap.folders.x, "--id", ids.x, "--yes"]);
   expect(inOneLine(back.stderr)).toContain("have followed into y");
   await lap.machine.memsync("sync");
   await waitFor("the one that stayed to be told no more", async () => {
