@@ -43,3 +43,23 @@ test("a replica that is full of its own writes takes others' but writes no more 
   await expect(write).rejects.toThrow("delete something");
   await store.close();
 });
+
+test("what was written over is measured once, and not by each later write", async () => {
+  const store = await openReplica(":memory:", createTestWorld(), { machine: "here" });
+  const write = (value: string, count: number) =>
+    store.write(async (context) => {
+      const open = await context.open(ADDRESS);
+      open.refuseIfFull(() => {
+        open.document.change("local", () => {
+          for (let at = 0; at < count; at++) {
+            open.document.setEntry("memories", `key-${at}`, { value, now: context.now });
+          }
+        });
+      });
+    });
+  for (const last of ["1", "2", "3"]) await write(VALUE.slice(1) + last, COUNT / 2);
+  expect(store.inMemory.bytes).toBeGreaterThan(LIMITS.documentBytes);
+  await write("short", 1);
+  expect(store.inMemory.bytes).toBeLessThan(LIMITS.documentBytes);
+  await store.close();
+});

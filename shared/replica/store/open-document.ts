@@ -285,7 +285,9 @@ export class OpenDocument {
 
   #isOver(bytesMax: number): boolean {
     if (this.#bytes <= bytesMax) return false;
-    return Y.encodeStateAsUpdate(this.document.ydoc).length > bytesMax;
+    // What was written over takes no room any more, and is not to be measured again each time.
+    this.#bytes = Y.encodeStateAsUpdate(this.document.ydoc).length;
+    return this.#bytes > bytesMax;
   }
 
   /**
