@@ -75,7 +75,8 @@ async function memoryRevisions(
   { document, changes: { replaced, metadataKeys } }: Changed,
 ): Promise<Revision[]> {
   const revisions: Revision[] = [];
-  for (const some of chunksOf(worthKeeping(document, replaced), ROWS_AT_ONCE)) {
+  const kept = await worthKeeping(document, replaced, pause);
+  for (const some of chunksOf(kept, ROWS_AT_ONCE)) {
     await pause();
     for (const { id, key, value: stored, updated_at: writtenAt } of some) {
       // The rows know more than the document only about a machine whose name goes with this change.
@@ -94,18 +95,27 @@ async function memoryRevisions(
  * Leaves out values that an equal one followed, and for each key those beyond the number that is
  * kept.
  */
-function worthKeeping(document: ReplicaDocument, replaced: readonly Entry[]): Entry[] {
+async function worthKeeping(
+  document: ReplicaDocument,
+  replaced: readonly Entry[],
+  pause: Pause,
+): Promise<Entry[]> {
   const later = new Map<string, JsonValue>();
   const counts = new Map<string, number>();
-  const latestFirst = [...replaced].sort((one, other) => other.updated_at - one.updated_at);
-  const kept = latestFirst.filter(({ key, value }) => {
+  const isWorth = ({ key, value }: Entry) => {
     const next = later.get(key) ?? document.memories.get(key)[0]?.value;
     later.set(key, value);
     if (next === value) return false;
     const count = (counts.get(key) ?? 0) + 1;
     counts.set(key, count);
     return count <= HISTORY.revisionsPerKey;
-  });
+  };
+  const latestFirst = [...replaced].sort((one, other) => other.updated_at - one.updated_at);
+  const kept: Entry[] = [];
+  for (const some of chunksOf(latestFirst, ROWS_AT_ONCE)) {
+    await pause();
+    kept.push(...some.filter(isWorth));
+  }
   return kept.reverse();
 }
 
