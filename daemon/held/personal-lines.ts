@@ -5,6 +5,7 @@ import { personalAllowance } from "../home/personal-lines.ts";
 import type { DaemonTables } from "../home/tables.ts";
 import { LetteredText } from "./lettered-text.ts";
 import { personalIn } from "./personal-text.ts";
+import { readingsOf } from "./text-readings.ts";
 
 type Db = Kysely<DaemonTables>;
 
@@ -31,17 +32,23 @@ export async function personalLinesReason(
 ): Promise<ReasonOf<"personal-lines"> | undefined> {
   // A user's own memories are seen by nobody else, as the text itself.
   if (layerOf(document) === "user") return undefined;
-  const standing = already.map((each) => new LetteredText(each));
+  const standing = already.flatMap(letteredReadings);
   const isOpen = (letters: string) => !standing.some((each) => each.has(letters));
   const own = await personalIn(db, text, isOpen);
   if (own.size === 0) return undefined;
   for (const each of (await others?.()) ?? []) {
-    const other = new LetteredText(each);
-    for (const letters of own.keys()) if (other.has(letters)) own.delete(letters);
+    const other = letteredReadings(each);
+    for (const letters of own.keys()) {
+      if (other.some((reading) => reading.has(letters))) own.delete(letters);
+    }
   }
   for (const letters of await allowedAmong(db, document, own.keys())) own.delete(letters);
   const lines = [...new Set([...own.values()].flat())].sort((one, next) => one - next);
   return lines.length === 0 ? undefined : { code: "personal-lines", lines };
+}
+
+function letteredReadings(text: string): LetteredText[] {
+  return [...readingsOf(text)].map((reading) => new LetteredText(reading));
 }
 
 /** A person has said that lines which are held are the project's as well. */

@@ -4,6 +4,7 @@ import { PERSONAL_KEY, PERSONAL_MARK } from "../home/personal-mark.ts";
 import type { DaemonTables } from "../home/tables.ts";
 import { isOnesOwn, lettersOf, saysALot } from "../home/text-line.ts";
 import { LetteredText } from "./lettered-text.ts";
+import { readingsOf } from "./text-readings.ts";
 
 type Db = Kysely<DaemonTables>;
 
@@ -27,26 +28,12 @@ export async function personalIn(
   isOpen: (letters: string) => boolean,
 ): Promise<Map<string, number[]>> {
   const present = await presentLetters(db);
-  const found = await personalAmong(db, new LetteredText(text), { present, isOpen });
-  const shown = withoutComments(text);
-  if (shown === text) return found;
-  // A comment in the midst of a line hides it from nobody; and one that has a line shows it to all.
-  const around = await personalAmong(db, new LetteredText(shown), { present, isOpen });
-  return new Map([...around, ...found]);
-}
-
-/** A text without HTML's comments, in as many lines. */
-function withoutComments(text: string): string {
-  const kept: string[] = [];
-  let at = 0;
-  for (;;) {
-    const begin = text.indexOf("<!--", at);
-    const end = begin === -1 ? -1 : text.indexOf("-->", begin);
-    if (end === -1) return [...kept, text.slice(at)].join("");
-    const lines = text.slice(begin, end).split("\n").length;
-    kept.push(text.slice(at, begin), "\n".repeat(lines - 1));
-    at = end + "-->".length;
+  const found = new Map<string, number[]>();
+  for (const reading of readingsOf(text)) {
+    const own = await personalAmong(db, new LetteredText(reading), { present, isOpen });
+    for (const [letters, lines] of own) if (!found.has(letters)) found.set(letters, lines);
   }
+  return found;
 }
 
 async function personalAmong(

@@ -345,3 +345,17 @@ test("a comment in the midst of a line hides it not, and one that has a line sho
   expect(await reasonFor("<!-- mine alone -->\n")).toEqual(lines(1));
   expect(await reasonFor("a <!--\nmine alone\n")).toEqual(lines(2));
 });
+
+test("a link or look-alike letters in a line change nothing about whose it is", async () => {
+  expect(await reasonFor("answer in [verse](https://example.com/a_b 'x')\n")).toBeUndefined();
+  expect(await reasonFor('answer [in](https://example.com "t") [verse](<a b>)\n')).toEqual(
+    lines(1),
+  );
+  expect(await reasonFor("fine\n\nanswer ![in][1] verse\n")).toEqual(lines(3));
+  expect(await reasonFor("аnѕwеr іn vеrѕе\n")).toEqual(lines(1));
+  expect(await reasonFor("МINЕ АLОNЕ\n")).toEqual(lines(1));
+  expect(await reasonFor("отвечай стихами, answer in verse\n")).toBeUndefined();
+  const linked = "answer [in](https://example.com) verse\n";
+  expect(await reasonFor(linked, { already: [linked] })).toBeUndefined();
+  expect(await reasonFor(linked, { others: () => [`x\n${linked}`] })).toBeUndefined();
+});
