@@ -29,6 +29,7 @@ import { currentMachineName, keepMachineName } from "./home/machine-name.ts";
 import { openReplica } from "./home/open-replica.ts";
 import { QuietTime } from "./home/quiet-time.ts";
 import { type Remote, type RemoteEnvironment, serviceNameOf } from "./home/remote.ts";
+import { forgetKeptSessions } from "./home/session-records.ts";
 import { recordsSessions } from "./home/session-switch.ts";
 import type { DaemonTables } from "./home/tables.ts";
 import { within } from "./home/within.ts";
@@ -372,6 +373,7 @@ export class Daemon implements Controlled {
    */
   async sync(waitSeconds: number, options: SyncWait = {}): Promise<SyncResult> {
     await within(this.#options.world, LOOK_MS_MAX, { work: this.#keepers.personal.look() });
+    await this.#store.write(({ db }) => forgetKeptSessions(db));
     return await this.#syncWaiter.sync(waitSeconds, options);
   }
 

@@ -1,8 +1,10 @@
 import type { Kysely } from "kysely";
 import type { AccountId, ProjectId } from "../../shared/ids.ts";
+import type { ReasonCode } from "../../shared/reasons.ts";
 import type { Session, SessionUpload } from "../../shared/wire/session.ts";
 import { type UnsentSession, unsentSessions } from "../home/session-records.ts";
 import type { DaemonTables } from "../home/tables.ts";
+import { saysALot } from "../home/text-line.ts";
 import { textReason } from "./judge.ts";
 
 type Db = Kysely<DaemonTables>;
@@ -24,15 +26,16 @@ export async function leavingSessions(
   account: AccountId,
   project: ProjectId,
 ): Promise<LeavingSessions> {
-  const isPrivate = judgeOf(db, project);
+  const judge = judgeOf(db, project);
   const leaving: UnsentSession[] = [];
   const kept: UnsentSession[] = [];
   for (const unsent of await unsentSessions(db, account, project)) {
     const { id, source } = unsent.upload;
     // A name is found in an id by what stands around it, and the form of ids is ours.
-    const isNamed = (await isPrivate(id.slice("sess_".length))) || (await isPrivate(source));
+    const isNamed =
+      (await judge.isPrivateName(id.slice("sess_".length))) || (await judge.isPrivateName(source));
     if (isNamed) kept.push(unsent);
-    else leaving.push({ ...unsent, upload: await without(isPrivate, unsent.upload) });
+    else leaving.push({ ...unsent, upload: await without(judge, unsent.upload) });
   }
   return { leaving, kept };
 }
@@ -45,29 +48,44 @@ export async function withoutPrivate(db: Db, session: Session): Promise<Session>
   return await without(judgeOf(db, session.project_id), session);
 }
 
-type Judge = (text: string | null) => Promise<boolean>;
+interface Judge {
+  isPrivate(text: string | null): Promise<boolean>;
+  /** The same of a name: a line of one's own that says little may be anybody's name. */
+  isPrivateName(text: string | null): Promise<boolean>;
+}
 
-async function without<Each extends SessionUpload>(isPrivate: Judge, session: Each): Promise<Each> {
-  const unless = async (text: string | null) => ((await isPrivate(text)) ? null : text);
+async function without<Each extends SessionUpload>(judge: Judge, session: Each): Promise<Each> {
+  const { title, model, git_branch, machine } = session;
+  const unlessName = async (text: string | null) =>
+    (await judge.isPrivateName(text)) ? null : text;
   return {
     ...session,
-    title: await unless(session.title),
-    model: await unless(session.model),
-    git_branch: await unless(session.git_branch),
-    machine: await unless(session.machine),
+    title: (await judge.isPrivate(title)) ? null : title,
+    model: await unlessName(model),
+    git_branch: await unlessName(git_branch),
+    machine: await unlessName(machine),
   };
 }
 
 /** Models, branches and machines are the same in many records, and judged once. */
 function judgeOf(db: Db, project: ProjectId | null): Judge {
   const document = project ?? "global";
-  const judged = new Map<string, boolean>();
-  return async (text) => {
-    if (text === null) return false;
+  const judged = new Map<string, ReasonCode | "none">();
+  const codeOf = async (text: string | null) => {
+    if (text === null) return "none";
     const known = judged.get(text);
     if (known !== undefined) return known;
-    const isPrivate = (await textReason(db, text, { document, already: [] })) !== undefined;
-    judged.set(text, isPrivate);
-    return isPrivate;
+    const code = (await textReason(db, text, { document, already: [] }))?.code ?? "none";
+    judged.set(text, code);
+    return code;
+  };
+  return {
+    async isPrivate(text) {
+      return (await codeOf(text)) !== "none";
+    },
+    async isPrivateName(text) {
+      const code = await codeOf(text);
+      return code !== "none" && (code !== "personal-lines" || saysALot(text ?? ""));
+    },
   };
 }

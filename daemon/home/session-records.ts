@@ -123,6 +123,11 @@ export async function noteKeptSessions(
   for (const each of sessions) await noteSession(db, account, { ...each, refused: KEPT });
 }
 
+/** What keeps records here may be allowed or gone by now: they are judged once more. */
+export async function forgetKeptSessions(db: Db): Promise<void> {
+  await db.deleteFrom("sent_sessions").where("refused", "=", KEPT).execute();
+}
+
 /** The service refuses it in these words: as it is now it is not sent again. `status` says so. */
 export async function noteRefusedSession(
   db: Db,

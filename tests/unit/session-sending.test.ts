@@ -1,9 +1,15 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { createHash } from "node:crypto";
+import { allowPersonalLines } from "../../daemon/held/personal-lines.ts";
 import { LOCAL_ACCOUNT, LOCAL_USER } from "../../daemon/home/local-account.ts";
 import { openReplica } from "../../daemon/home/open-replica.ts";
 import { keepPersonalVersion } from "../../daemon/home/personal-versions.ts";
-import { putSession, refusedSessions, unsentSessions } from "../../daemon/home/session-records.ts";
+import {
+  forgetKeptSessions,
+  putSession,
+  refusedSessions,
+  unsentSessions,
+} from "../../daemon/home/session-records.ts";
 import type { DaemonTables } from "../../daemon/home/tables.ts";
 import { failureBy } from "../../daemon/service/failure.ts";
 import type { RoundOptions } from "../../daemon/service/round-options.ts";
@@ -166,6 +172,23 @@ test("a record named by what is private stays, is told, and keeps no other back"
   await record("source", at, { source: "codex" });
   await call([SERVED]);
   expect(sentIds()).toEqual([["sess_one"], ["sess_source"]]);
+});
+
+test("a name is left out for no short line of one's own, and what is allowed is judged again", async () => {
+  const value = `<!-- memsync:personal version -->\n- feature/login\n- Claude Opus 4\n- ${OWN}\n`;
+  await store.write(({ db }) => keepPersonalVersion(db, { id: "abcdefghij", value, isOwn: true }));
+  const said = { title: "feature login", git_branch: "feature/login", model: "claude-opus-4" };
+  await record("short", "2026-01-05T10:00:00.000Z", said);
+  await record("source", "2026-01-02T10:00:00.000Z", { source: OWN });
+  await call([SERVED]);
+  expect(calls[0]?.sessions?.[0]).toMatchObject({ id: "sess_short", ...said, title: null });
+  expect(await unsentIds()).toEqual([]);
+  await store.write(({ db }) =>
+    allowPersonalLines(db, { document: SHOP, text: OWN }, Date.parse("2026-01-06")),
+  );
+  await store.write(({ db }) => forgetKeptSessions(db));
+  await call([SERVED]);
+  expect(calls[1]?.sessions?.map(({ id }) => String(id))).toEqual(["sess_source"]);
 });
 
 test("the ids that assistants give their sessions are no secrets", async () => {

@@ -23,8 +23,8 @@ export const SESSIONS: readonly Mistake[] = [
   leaving(
     "a title that looks like a secret is sent",
     "what is private in a record stays, whoever wrote it, and the rest is sent",
-    "title: await unless(session.title),",
-    "title: session.title,",
+    "title: (await judge.isPrivate(title)) ? null : title,",
+    "title,",
   ),
   kept(
     "transcripts are read though sessions are off",
