@@ -1,6 +1,6 @@
-import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
+import { expect, setDefaultTimeout, test } from "bun:test";
 import { exchange } from "../support/exchange-machines.ts";
-import { FILE, FollowedClones } from "../support/followed-clones.ts";
+import { clonesOfEach, FILE } from "../support/followed-clones.ts";
 
 // Generous, for machines that do other things besides.
 setDefaultTimeout(60_000);
@@ -8,13 +8,7 @@ setDefaultTimeout(60_000);
 const START = "# Guide\n\nalpha\nbeta\ngamma\n";
 const OTHERS = START.replace("beta\n", "beta changed by B\nfrom B\n");
 
-let lab: FollowedClones;
-
-beforeEach(() => {
-  lab = new FollowedClones();
-});
-
-afterEach(() => lab.end());
+const lab = clonesOfEach();
 
 for (const [who, ofA, ofB] of [
   ["the machine of the discard takes git's", "beta\n", "beta changed by B\nfrom B\n"],

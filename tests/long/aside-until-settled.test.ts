@@ -1,7 +1,7 @@
-import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
+import { beforeEach, expect, setDefaultTimeout, test } from "bun:test";
 import { HISTORY } from "../../shared/replica/history/revisions.ts";
 import { exchange } from "../support/exchange-machines.ts";
-import { bothHaveAll, FILE, FollowedClones, LONG_MS } from "../support/followed-clones.ts";
+import { bothHaveAll, clonesOfEach, FILE, LONG_MS } from "../support/followed-clones.ts";
 import type { FollowedMachine } from "../support/followed-machines.ts";
 
 // Generous, for machines that do other things besides.
@@ -14,12 +14,11 @@ const WITH_THEIRS = START.replace("- two\n", `- two\n${THEIRS}`);
 /** Both lines stand at one place: what B deleted, and git puts back, is beside what A wrote. */
 const DOCUMENT = WITH_THEIRS.replace(PUT, "");
 
-let lab: FollowedClones;
+const lab = clonesOfEach();
 let a: FollowedMachine;
 let b: FollowedMachine;
 
 beforeEach(async () => {
-  lab = new FollowedClones();
   ({ a, b } = await lab.pair({ [FILE]: START }));
   for (const each of [a, b]) await each.follow({ write: true });
   await a.save(WITH_THEIRS);
@@ -32,8 +31,6 @@ beforeEach(async () => {
   await both();
   expect([b.file(), await b.doc(), await told()]).toEqual([START, DOCUMENT, ASIDE]);
 });
-
-afterEach(() => lab.end());
 
 const ASIDE = [["set-aside", THEIRS, PUT]];
 

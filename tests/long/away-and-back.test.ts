@@ -1,7 +1,7 @@
-import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
+import { expect, setDefaultTimeout, test } from "bun:test";
 import { execFileSync } from "node:child_process";
 import { exchange } from "../support/exchange-machines.ts";
-import { FILE, FollowedClones, MORE, type Pair, START } from "../support/followed-clones.ts";
+import { clonesOfEach, FILE, MORE, type Pair, START } from "../support/followed-clones.ts";
 import type { FollowedMachine } from "../support/followed-machines.ts";
 
 // Generous, for machines that do other things besides.
@@ -11,13 +11,7 @@ const MINUTE_MS = 60_000;
 /** What an editor saves that shows another branch's text, and that beside what it lacks. */
 const [STALE, BOTH] = [`Mine.\n\n${START}`, `Mine.\n\n${MORE}`];
 
-let lab: FollowedClones;
-
-beforeEach(() => {
-  lab = new FollowedClones();
-});
-
-afterEach(() => lab.end());
+const lab = clonesOfEach();
 
 /** git's logs have the time of the machine, which is driven here. */
 function git(at: FollowedMachine, ...args: string[]): void {

@@ -1,9 +1,9 @@
-import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
+import { beforeEach, expect, setDefaultTimeout, test } from "bun:test";
 import { cpSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import type { TextConflictRecord } from "../../shared/replica/conflicts/text-conflict-record.ts";
 import { exchange } from "../support/exchange-machines.ts";
-import { FILE, FollowedClones } from "../support/followed-clones.ts";
+import { clonesOfEach, FILE } from "../support/followed-clones.ts";
 import type { FollowedMachine } from "../support/followed-machines.ts";
 
 // Generous, for machines that do other things besides.
@@ -13,16 +13,13 @@ const START = "# Guide\n\nBuild with make.\n\nTest with make test.\n";
 const NOTED = `${START}\nAsk Ann first.\n\nNever on Fridays.\n`;
 const LONG_MS = 120_000;
 
-let lab: FollowedClones;
+const lab = clonesOfEach();
 let a: FollowedMachine;
 let b: FollowedMachine;
 
 beforeEach(async () => {
-  lab = new FollowedClones();
   ({ a, b } = await lab.pair({ [FILE]: START }));
 });
-
-afterEach(() => lab.end());
 
 const read = (at: FollowedMachine) => readFileSync(join(at.dir, FILE), "utf8");
 const write = (at: FollowedMachine, text: string) => lab.git.write(join(at.dir, FILE), text);

@@ -1,5 +1,5 @@
-import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
-import { bothHaveAll, FILE, FollowedClones } from "../support/followed-clones.ts";
+import { beforeEach, expect, setDefaultTimeout, test } from "bun:test";
+import { bothHaveAll, clonesOfEach, FILE } from "../support/followed-clones.ts";
 import type { FollowedMachine } from "../support/followed-machines.ts";
 
 // Generous, for machines that do other things besides.
@@ -12,17 +12,14 @@ const START = `# Guide\n\n${ONE}\n## Two\n\nintro two\n- second\nend two\n`;
 const TWICE = START.replace("- second\n", `- second\n${LINE}`);
 const MOVED = TWICE.replace(ONE, ONE.replace(LINE, ""));
 
-let lab: FollowedClones;
+const lab = clonesOfEach();
 let a: FollowedMachine;
 let b: FollowedMachine;
 
 beforeEach(async () => {
-  lab = new FollowedClones();
   ({ a, b } = await lab.pair({ [FILE]: START }));
   for (const each of [a, b]) await each.follow({ write: true });
 });
-
-afterEach(() => lab.end());
 
 const both = () => bothHaveAll({ a, b });
 

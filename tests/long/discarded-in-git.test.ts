@@ -1,7 +1,7 @@
-import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
+import { beforeEach, expect, setDefaultTimeout, test } from "bun:test";
 import { statSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { bothHaveAll, FILE, FollowedClones } from "../support/followed-clones.ts";
+import { bothHaveAll, clonesOfEach, FILE } from "../support/followed-clones.ts";
 import type { FollowedMachine } from "../support/followed-machines.ts";
 
 // Generous, for machines that do other things besides.
@@ -15,17 +15,14 @@ const GONE = "- make test\n";
 const WITH_THEIRS = START.replace("- two\n", `- two\n${THEIRS}`);
 const WITHOUT_GONE = START.replace(GONE, "");
 
-let lab: FollowedClones;
+const lab = clonesOfEach();
 let a: FollowedMachine;
 let b: FollowedMachine;
 
 beforeEach(async () => {
-  lab = new FollowedClones();
   ({ a, b } = await lab.pair({ [FILE]: START }));
   await a.follow({ write: true });
 });
-
-afterEach(() => lab.end());
 
 async function git(...args: string[]): Promise<void> {
   await lab.run(a, ...args);
@@ -264,7 +261,6 @@ test("what was saved here is undone by git checkout though the log no longer say
 
 test("what others wrote stays where their machine has the same name as this one", async () => {
   await lab.end();
-  lab = new FollowedClones();
   ({ a, b } = await lab.pair({ [FILE]: START }, "macbook"));
   await a.follow({ write: true });
   await written(WITH_THEIRS);

@@ -1,6 +1,6 @@
-import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
+import { expect, setDefaultTimeout, test } from "bun:test";
 import { exchange, exchangeOverService } from "../support/exchange-machines.ts";
-import { FILE, FollowedClones, MORE, type Pair, START } from "../support/followed-clones.ts";
+import { clonesOfEach, FILE, MORE, type Pair, START } from "../support/followed-clones.ts";
 import type { FollowedMachine } from "../support/followed-machines.ts";
 
 // Generous, for machines that do other things besides.
@@ -12,13 +12,7 @@ const LINE = "\nOne more.\n";
 const LINES = `${START}\nOne more.\nAnother.\nThe last.\n`;
 const LESS = `${START}\nOne more.\nThe last.\n`;
 
-let lab: FollowedClones;
-
-beforeEach(() => {
-  lab = new FollowedClones();
-});
-
-afterEach(() => lab.end());
+const lab = clonesOfEach();
 
 /** While no service answers A commits a text, and B pulls it. `start`: what both had. */
 async function pulledApart(text: string, start = START): Promise<Pair> {

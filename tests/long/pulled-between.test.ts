@@ -1,7 +1,7 @@
-import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
+import { expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, utimesSync } from "node:fs";
 import { exchange } from "../support/exchange-machines.ts";
-import { FILE, FollowedClones, type Pair } from "../support/followed-clones.ts";
+import { clonesOfEach, FILE, type Pair } from "../support/followed-clones.ts";
 import type { FollowedMachine } from "../support/followed-machines.ts";
 
 // Generous, for machines that do other things besides.
@@ -23,13 +23,7 @@ const START = guide();
 /** What another machine has pushed; and an editor's text of before, with a note. */
 const [THEIRS, STALE] = [guide({ middle: "Theirs.\n" }), guide({ end: "Mine.\n" })];
 
-let lab: FollowedClones;
-
-beforeEach(() => {
-  lab = new FollowedClones();
-});
-
-afterEach(() => lab.end());
+const lab = clonesOfEach();
 
 /** A stranger's clone, which no daemon follows, commits this text on top of what was pushed. */
 async function strangerCommits(text: string, branch = "main"): Promise<void> {
@@ -107,7 +101,6 @@ for (const [what, bring] of MORE_COMES) {
 test("a pulled line is in doubt after a merge that somebody gave up", async () => {
   for (const isLookedAt of [true, false]) {
     await lab.end();
-    lab = new FollowedClones();
     const pair = await aPushes(guide({ top: "A's top.\n", middle: "Theirs.\n" }));
     const { b } = pair;
     await lab.commit(b, guide({ top: "B's top.\n" }));

@@ -1,6 +1,6 @@
-import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
+import { beforeEach, expect, setDefaultTimeout, test } from "bun:test";
 import { exchange } from "../support/exchange-machines.ts";
-import { FILE, FollowedClones, LONG_MS } from "../support/followed-clones.ts";
+import { clonesOfEach, FILE, LONG_MS } from "../support/followed-clones.ts";
 import type { FollowedMachine } from "../support/followed-machines.ts";
 
 // Generous, for machines that do other things besides.
@@ -9,17 +9,14 @@ setDefaultTimeout(60_000);
 const START = "# Guide\n\n- one\n- two\n- three\n\n## End\n\n- last\n";
 const LINE = "- two of a\n";
 
-let lab: FollowedClones;
+const lab = clonesOfEach();
 let a: FollowedMachine;
 let b: FollowedMachine;
 
 beforeEach(async () => {
-  lab = new FollowedClones();
   ({ a, b } = await lab.pair({ [FILE]: START }));
   for (const each of [a, b]) await each.pass(LONG_MS);
 });
-
-afterEach(() => lab.end());
 
 async function both(): Promise<string> {
   for (const each of [a, b]) await each.settle();

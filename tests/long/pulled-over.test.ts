@@ -1,7 +1,7 @@
-import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
+import { beforeEach, expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
 import { exchange } from "../support/exchange-machines.ts";
-import { FILE, FollowedClones, LONG_MS } from "../support/followed-clones.ts";
+import { clonesOfEach, FILE, LONG_MS } from "../support/followed-clones.ts";
 import type { FollowedMachine } from "../support/followed-machines.ts";
 
 // Generous, for machines that do other things besides.
@@ -11,16 +11,13 @@ const START = "# Guide\n\n- one\n- two\n- three\n\n## End\n\n- last\n";
 const OTHERS = START.replace("- two\n", "- two\n- of a\n");
 const STALE = START.replace("- last\n", "- last\n- of b\n");
 
-let lab: FollowedClones;
+const lab = clonesOfEach();
 let a: FollowedMachine;
 let b: FollowedMachine;
 
 beforeEach(async () => {
-  lab = new FollowedClones();
   ({ a, b } = await lab.pair({ [FILE]: START }));
 });
-
-afterEach(() => lab.end());
 
 async function git(...args: string[]): Promise<void> {
   await lab.run(b, ...args);

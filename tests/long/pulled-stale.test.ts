@@ -1,9 +1,9 @@
-import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
+import { expect, setDefaultTimeout, test } from "bun:test";
 import { execFileSync } from "node:child_process";
 import { rmSync, utimesSync } from "node:fs";
 import { join } from "node:path";
 import { exchange } from "../support/exchange-machines.ts";
-import { FILE, FollowedClones, MORE, type Pair, START } from "../support/followed-clones.ts";
+import { clonesOfEach, FILE, MORE, type Pair, START } from "../support/followed-clones.ts";
 import type { FollowedMachine } from "../support/followed-machines.ts";
 
 // Generous, for machines that do other things besides.
@@ -13,13 +13,7 @@ setDefaultTimeout(60_000);
 const [STALE, BOTH] = [`Mine.\n\n${START}`, `Mine.\n\n${MORE}`];
 const NOTE = `Note.\n\n${START}`;
 
-let lab: FollowedClones;
-
-beforeEach(() => {
-  lab = new FollowedClones();
-});
-
-afterEach(() => lab.end());
+const lab = clonesOfEach();
 
 async function pull(at: FollowedMachine, ...options: string[]): Promise<void> {
   await lab.run(at, "-c", "pull.rebase=false", "pull", "-q", "--no-edit", ...options);
@@ -140,7 +134,6 @@ for (const [what, act] of COMMITTED) {
   test(`a pulled line stays where a stale save is committed and ${what}`, async () => {
     for (const isLookedAt of [true, false]) {
       await lab.end();
-      lab = new FollowedClones();
       const pair = await aPushes(MORE);
       await pull(pair.b);
       if (isLookedAt) await pair.b.settle();
@@ -187,7 +180,6 @@ for (const [what, bring] of PUT_ASIDE) {
   test(`a pulled line stays where something waits to be committed: ${what}`, async () => {
     for (const isCommitted of [true, false]) {
       await lab.end();
-      lab = new FollowedClones();
       const pair = await aPushes(MORE);
       const { b } = pair;
       await b.save(NOTE);

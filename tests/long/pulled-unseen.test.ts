@@ -1,8 +1,8 @@
-import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
+import { expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, rmSync, utimesSync } from "node:fs";
 import { join } from "node:path";
 import { exchange } from "../support/exchange-machines.ts";
-import { FILE, FollowedClones, MORE, START } from "../support/followed-clones.ts";
+import { clonesOfEach, FILE, MORE, START } from "../support/followed-clones.ts";
 import type { FollowedMachine } from "../support/followed-machines.ts";
 
 // Generous, for machines that do other things besides.
@@ -12,13 +12,7 @@ const MINUTE_MS = 60_000;
 const MINE = `Mine.\n\n${START}`;
 const BOTH = `Mine.\n\n${MORE}`;
 
-let lab: FollowedClones;
-
-beforeEach(() => {
-  lab = new FollowedClones();
-});
-
-afterEach(() => lab.end());
+const lab = clonesOfEach();
 
 /** A stranger's clone, which no daemon follows, pushes this text. */
 async function strangerPushes(text: string): Promise<void> {
@@ -236,7 +230,6 @@ for (const by of WHO) {
   test(`a squashed line of ${by} is in doubt, committed or not`, async () => {
     for (const isCommitted of [true, false]) {
       await lab.end();
-      lab = new FollowedClones();
       const pair = await pushed(by, MORE);
       await lab.run(pair.b, "fetch", "-q");
       await lab.run(pair.b, "merge", "-q", "--squash", "origin/main");

@@ -130,7 +130,7 @@ async function wrongOf(way: Way, [one, two]: readonly [string, string]): Promise
     { ...BASE, ...CHANGES[two]?.("B") },
   ] as const;
   const wrong: string[] = [];
-  let lab = new FollowedFolders();
+  const lab = new FollowedFolders();
   let machines = await met(lab, way, sections);
   const count = (await openIn(machines[0])).length;
   for (const by of [0, 1] as const) {
@@ -143,7 +143,6 @@ async function wrongOf(way: Way, [one, two]: readonly [string, string]): Promise
     if (by === 1 || count < 2) continue;
     // One conflict after the other was settled.
     await lab.end();
-    lab = new FollowedFolders();
     machines = await met(lab, way, sections);
   }
   await lab.end();

@@ -1,8 +1,8 @@
-import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
+import { beforeEach, expect, setDefaultTimeout, test } from "bun:test";
 import { utimesSync } from "node:fs";
 import { join } from "node:path";
 import { exchange } from "../support/exchange-machines.ts";
-import { FILE, FollowedClones } from "../support/followed-clones.ts";
+import { clonesOfEach, FILE } from "../support/followed-clones.ts";
 import type { FollowedMachine } from "../support/followed-machines.ts";
 
 // Generous, for machines that do other things besides.
@@ -14,16 +14,13 @@ const START = `# Guide\n\nBuild with make.\n\n${SECTION}${SHIP}`;
 const CUT = START.replace(SECTION, "");
 const LONG_MS = 120_000;
 
-let lab: FollowedClones;
+const lab = clonesOfEach();
 let a: FollowedMachine;
 let b: FollowedMachine;
 
 beforeEach(async () => {
-  lab = new FollowedClones();
   ({ a, b } = await lab.pair({ [FILE]: START }));
 });
-
-afterEach(() => lab.end());
 
 /** A saves a text without committing it, and both have it for long. */
 async function saved(text: string, date = "2023-01-01"): Promise<void> {

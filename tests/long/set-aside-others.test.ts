@@ -1,5 +1,5 @@
-import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
-import { bothHaveAll, FILE, FollowedClones } from "../support/followed-clones.ts";
+import { beforeEach, expect, setDefaultTimeout, test } from "bun:test";
+import { bothHaveAll, clonesOfEach, FILE } from "../support/followed-clones.ts";
 import type { FollowedMachine } from "../support/followed-machines.ts";
 
 // Generous, for machines that do other things besides.
@@ -9,16 +9,13 @@ const START = "# Guide\n\n- one\n- two\n\n## Test\n\n- make test\n\n## Ship\n\n-
 const ADDED = "- lint first\n";
 const GONE = "- make test\n";
 
-let lab: FollowedClones;
+const lab = clonesOfEach();
 let a: FollowedMachine;
 let b: FollowedMachine;
 
 beforeEach(async () => {
-  lab = new FollowedClones();
   ({ a, b } = await lab.pair({ [FILE]: START }));
 });
-
-afterEach(() => lab.end());
 
 async function git(...args: string[]): Promise<void> {
   await lab.run(a, ...args);
@@ -110,7 +107,6 @@ test("a line that others wrote again stays when git takes back the commit that d
 
 test("what git keeps on one machine is not settled by what is saved on another of its name", async () => {
   await lab.end();
-  lab = new FollowedClones();
   ({ a, b } = await lab.pair({ [FILE]: START }, "macbook"));
   await setAside(MORE);
   expect((await both()).listed).toBe(1);

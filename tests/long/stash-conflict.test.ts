@@ -1,6 +1,6 @@
-import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
+import { beforeEach, expect, setDefaultTimeout, test } from "bun:test";
 import { exchange } from "../support/exchange-machines.ts";
-import { FILE, FollowedClones, LONG_MS } from "../support/followed-clones.ts";
+import { clonesOfEach, FILE, LONG_MS } from "../support/followed-clones.ts";
 import type { FollowedMachine } from "../support/followed-machines.ts";
 
 // Generous, for machines that do other things besides.
@@ -16,16 +16,13 @@ const [MINE, COMMITTED, BOTH] = [
   version(MADE_OF_BOTH),
 ];
 
-let lab: FollowedClones;
+const lab = clonesOfEach();
 let a: FollowedMachine;
 let b: FollowedMachine;
 
 beforeEach(async () => {
-  lab = new FollowedClones();
   ({ a, b } = await lab.pair({ [FILE]: START }));
 });
-
-afterEach(() => lab.end());
 
 async function git(...args: string[]): Promise<void> {
   await lab.run(a, ...args);

@@ -1,6 +1,6 @@
-import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
+import { beforeEach, expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
-import { bothHaveAll, FILE, FollowedClones, MORE, START } from "../support/followed-clones.ts";
+import { bothHaveAll, clonesOfEach, FILE, MORE, START } from "../support/followed-clones.ts";
 import type { FollowedMachine } from "../support/followed-machines.ts";
 
 // Generous, for machines that do other things besides.
@@ -9,20 +9,17 @@ setDefaultTimeout(60_000);
 const THEIRS = "Of b.\n";
 const WITH_THEIRS = MORE.replace("# Guide\n", `# Guide\n\n${THEIRS}`);
 
-let lab: FollowedClones;
+const lab = clonesOfEach();
 let a: FollowedMachine;
 let b: FollowedMachine;
 
 beforeEach(async () => {
-  lab = new FollowedClones();
   ({ a, b } = await lab.pair({ [FILE]: START }));
   for (const each of [a, b]) await each.follow({ write: true });
   await lab.commit(a, MORE);
   await git("push", "-q");
   await both();
 });
-
-afterEach(() => lab.end());
 
 async function git(...args: string[]): Promise<void> {
   await lab.run(a, ...args);

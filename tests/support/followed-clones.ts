@@ -1,4 +1,4 @@
-import { expect } from "bun:test";
+import { afterEach, expect } from "bun:test";
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { createDrivenWorld } from "./driven-world.ts";
@@ -33,11 +33,16 @@ export async function bothHaveAll({ a, b }: Pair): Promise<{ text: string; liste
 
 /**
  * Followed clones of one repository, with real git, or folders without; `end` stops and removes all
- * of them.
+ * of them, and others may come after.
  */
 export class FollowedClones {
-  readonly git: GitSandbox = createGitSandbox();
   readonly #opened: FollowedMachine[] = [];
+  #sandbox: GitSandbox | undefined;
+
+  get git(): GitSandbox {
+    this.#sandbox ??= createGitSandbox();
+    return this.#sandbox;
+  }
 
   async machine(name: string, dir = this.git.path(name)): Promise<FollowedMachine> {
     const made = await this.open(name, dir);
@@ -103,9 +108,17 @@ export class FollowedClones {
   }
 
   async end(): Promise<void> {
-    for (const machine of this.#opened) await machine.stop();
-    this.git.remove();
+    for (const machine of this.#opened.splice(0)) await machine.stop();
+    this.#sandbox?.remove();
+    this.#sandbox = undefined;
   }
+}
+
+/** For the tests of a file: each has clones of its own, which end with it. */
+export function clonesOfEach(): FollowedClones {
+  const clones = new FollowedClones();
+  afterEach(() => clones.end());
+  return clones;
 }
 
 /** Both follow a text, which is in a file of this name on a, and nothing in it is in doubt. */

@@ -1,23 +1,29 @@
+import { afterEach } from "bun:test";
 import { mkdirSync } from "node:fs";
 import { exchange } from "./exchange-machines.ts";
 import { LONG_MS } from "./followed-clones.ts";
 import { FollowedMachine } from "./followed-machines.ts";
 import { createGitSandbox, type GitSandbox } from "./git-sandbox.ts";
 
-/** Machines that follow a file each, in folders without git; `end` stops and removes them. */
+/**
+ * Machines that follow a file each, in folders without git; `end` stops and removes them, and
+ * others may come after.
+ */
 export class FollowedFolders {
-  readonly #sandbox: GitSandbox = createGitSandbox();
   readonly #opened: FollowedMachine[] = [];
+  #sandbox: GitSandbox | undefined;
 
   /** Machines that have had `base` for long. */
   async machines(names: readonly string[], base: string): Promise<FollowedMachine[]> {
+    this.#sandbox ??= createGitSandbox();
+    const { path, git } = this.#sandbox;
     const made: FollowedMachine[] = [];
     for (const name of names) {
       const nth = `${this.#opened.length}`;
-      const dir = this.#sandbox.path(nth, name);
+      const dir = path(nth, name);
       mkdirSync(dir, { recursive: true });
-      const home = this.#sandbox.path(nth, `home-${nth}`);
-      const machine = await FollowedMachine.open(name, dir, home, this.#sandbox.git);
+      const home = path(nth, `home-${nth}`);
+      const machine = await FollowedMachine.open(name, dir, home, git);
       this.#opened.push(machine);
       made.push(machine);
       await machine.follow();
@@ -52,7 +58,15 @@ export class FollowedFolders {
   }
 
   async end(): Promise<void> {
-    for (const machine of this.#opened) await machine.stop();
-    this.#sandbox.remove();
+    for (const machine of this.#opened.splice(0)) await machine.stop();
+    this.#sandbox?.remove();
+    this.#sandbox = undefined;
   }
+}
+
+/** For the tests of a file: each has folders of its own, which end with it. */
+export function foldersOfEach(): FollowedFolders {
+  const folders = new FollowedFolders();
+  afterEach(() => folders.end());
+  return folders;
 }

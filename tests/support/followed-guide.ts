@@ -1,6 +1,8 @@
 import { expect } from "bun:test";
+import { join } from "node:path";
 import { exchange } from "./exchange-machines.ts";
-import { FILE, FollowedClones, followText, type Pair } from "./followed-clones.ts";
+import { FILE, type FollowedClones, followText, type Pair } from "./followed-clones.ts";
+import type { FollowedMachine } from "./followed-machines.ts";
 
 export const OTHER = "AGENTS.md";
 export const TEXT = "# Guide\n\nBuild with make.\n\nTest with make test.\n\nShip with make ship.\n";
@@ -8,9 +10,12 @@ export const EDITED = TEXT.replace("make ship", "make release");
 export const POINTER = "@AGENTS.md\n";
 
 /** Two machines of one project, with empty folders outside of git. */
-export async function openFolders(): Promise<Pair & { readonly lab: FollowedClones }> {
-  const lab = new FollowedClones();
-  return { lab, a: await lab.folder("a"), b: await lab.folder("b") };
+export async function openFolders(lab: FollowedClones): Promise<Pair> {
+  return { a: await lab.folder("a"), b: await lab.folder("b") };
+}
+
+export function at({ dir }: FollowedMachine, name: string): string {
+  return join(dir, name);
 }
 
 /** Both follow the text, in a file of this name on a. */

@@ -1,8 +1,8 @@
-import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
+import { beforeEach, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, symlinkSync, unlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { exchange } from "../support/exchange-machines.ts";
-import type { FollowedClones } from "../support/followed-clones.ts";
+import { clonesOfEach } from "../support/followed-clones.ts";
 import { openFolders, TEXT } from "../support/followed-guide.ts";
 import type { FollowedMachine } from "../support/followed-machines.ts";
 
@@ -11,14 +11,13 @@ setDefaultTimeout(60_000);
 const GEMINI = "GEMINI.md";
 const ALSO = { also: [GEMINI] };
 
-let lab: FollowedClones;
+const lab = clonesOfEach();
 let a: FollowedMachine;
 let b: FollowedMachine;
 
 beforeEach(async () => {
-  ({ lab, a, b } = await openFolders());
+  ({ a, b } = await openFolders(lab));
 });
-afterEach(() => lab.end());
 
 /** Both files have the project's text, and so has the other machine's. */
 async function start(): Promise<void> {

@@ -1,9 +1,9 @@
 import { Database } from "bun:sqlite";
-import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
+import { beforeEach, expect, setDefaultTimeout, test } from "bun:test";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { exchange } from "../support/exchange-machines.ts";
-import { FollowedClones } from "../support/followed-clones.ts";
+import { clonesOfEach } from "../support/followed-clones.ts";
 import type { FollowedMachine } from "../support/followed-machines.ts";
 
 // Generous, for machines that do other things besides.
@@ -15,13 +15,12 @@ const TEXT = "# Guide\n\nBuild with make.\n\nTest with make test.\n\nShip with m
 const BESIDE = "@AGENTS.md\n\n## Claude only\n\n- use tools\n";
 const ALSO = { also: [AGENTS] };
 
-let lab: FollowedClones;
+const lab = clonesOfEach();
 let a: FollowedMachine;
 let b: FollowedMachine;
 
 /** Both files of both machines have the project's text. */
 beforeEach(async () => {
-  lab = new FollowedClones();
   [a, b] = [await lab.folder("a"), await lab.folder("b")];
   for (const each of [a, b]) {
     each.put(TEXT);
@@ -31,8 +30,6 @@ beforeEach(async () => {
   }
   for (const each of [a, b]) await each.pass(120_000);
 });
-
-afterEach(() => lab.end());
 
 /** The text of the document, and of both files of both machines. */
 async function texts() {

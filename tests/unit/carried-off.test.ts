@@ -1,6 +1,6 @@
-import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
+import { expect, setDefaultTimeout, test } from "bun:test";
 import { exchange, exchangeOverService, toldBy } from "../support/exchange-machines.ts";
-import { FollowedFolders } from "../support/followed-folders.ts";
+import { foldersOfEach } from "../support/followed-folders.ts";
 
 // Generous, for machines that do other things besides.
 setDefaultTimeout(60_000);
@@ -14,13 +14,7 @@ const TOP = "# Title\n\none\ntwo\nthree\n";
 const guide = (line: string, end = "") => `${TOP}${line}\n${BUILD}${TEST}${end}`;
 const inBuild = (line: string) => guide("").replace("make all\n", `make all\n${line}`);
 
-let lab: FollowedFolders;
-
-beforeEach(() => {
-  lab = new FollowedFolders();
-});
-
-afterEach(() => lab.end());
+const lab = foldersOfEach();
 
 /** Two machines that both have the line: for long, or since it came into the file of the second. */
 async function having(age: "old" | "fresh") {

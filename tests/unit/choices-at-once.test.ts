@@ -1,7 +1,7 @@
-import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
+import { expect, setDefaultTimeout, test } from "bun:test";
 import type { InboxWrite } from "../../daemon/inbox/inbox.ts";
 import { exchange } from "../support/exchange-machines.ts";
-import { FollowedFolders } from "../support/followed-folders.ts";
+import { foldersOfEach } from "../support/followed-folders.ts";
 import type { FollowedMachine } from "../support/followed-machines.ts";
 
 // Generous, for machines that do other things besides.
@@ -11,13 +11,7 @@ const BASE = "# Widget\n\n## Build\n\n- install\n- run lint\n- pack\n\n## Test\n
 const saying = (...lines: readonly string[]) =>
   BASE.replace("- run lint\n", lines.map((line) => `- run ${line}\n`).join(""));
 
-let lab: FollowedFolders;
-
-beforeEach(() => {
-  lab = new FollowedFolders();
-});
-
-afterEach(() => lab.end());
+const lab = foldersOfEach();
 
 async function withConflict(): Promise<readonly [FollowedMachine, FollowedMachine]> {
   const machines = await lab.savedApart(BASE, [saying("tests"), saying("checks")]);

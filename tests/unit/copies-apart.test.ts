@@ -1,6 +1,6 @@
-import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
+import { expect, setDefaultTimeout, test } from "bun:test";
 import { exchange, exchangeOverService, toldTexts } from "../support/exchange-machines.ts";
-import { FollowedFolders } from "../support/followed-folders.ts";
+import { foldersOfEach } from "../support/followed-folders.ts";
 import type { FollowedMachine } from "../support/followed-machines.ts";
 
 // Generous, for machines that do other things besides.
@@ -15,13 +15,7 @@ const LIST = "- install node\n- clone the repository\n";
 const BLOCK = "```sh\nnpm run build\nnpm run check\n```\n";
 const SECTION = "## Setup\n\n- install node\n\n### Then\n\n- clone it\n";
 
-let lab: FollowedFolders;
-
-beforeEach(() => {
-  lab = new FollowedFolders();
-});
-
-afterEach(() => lab.end());
+const lab = foldersOfEach();
 
 type Machines = readonly [FollowedMachine, FollowedMachine];
 type Exchange = (machines: readonly FollowedMachine[]) => Promise<void>;

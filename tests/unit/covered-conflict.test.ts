@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
+import { expect, setDefaultTimeout, test } from "bun:test";
 import type { TextConflict } from "../../cli/local/local-conflicts.ts";
 import { settledWith } from "../../cli/writes/settle-conflict.ts";
 import { withoutCovered } from "../../shared/replica/conflicts/covered-conflict.ts";
@@ -8,20 +8,14 @@ import type {
   TextVersion,
 } from "../../shared/replica/conflicts/text-conflict-record.ts";
 import { exchange } from "../support/exchange-machines.ts";
-import { FollowedFolders } from "../support/followed-folders.ts";
+import { foldersOfEach } from "../support/followed-folders.ts";
 
 // Generous, for machines that do other things besides.
 setDefaultTimeout(60_000);
 
 const CONTENT = "# Guide\n\nyarn\nnpm\npnpm\n\n## Test\n\nbun\n";
 
-let lab: FollowedFolders;
-
-beforeEach(() => {
-  lab = new FollowedFolders();
-});
-
-afterEach(() => lab.end());
+const lab = foldersOfEach();
 
 function version(text: string, behind = "# Guide\n\n"): TextVersion {
   const places = text === "" ? [] : [{ behind, text }];

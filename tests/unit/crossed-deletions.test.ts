@@ -1,6 +1,6 @@
-import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
+import { expect, setDefaultTimeout, test } from "bun:test";
 import { exchange, exchangeOverService } from "../support/exchange-machines.ts";
-import { FollowedFolders } from "../support/followed-folders.ts";
+import { foldersOfEach } from "../support/followed-folders.ts";
 import type { FollowedMachine } from "../support/followed-machines.ts";
 
 // Generous, for machines that do other things besides.
@@ -11,13 +11,7 @@ const TEST = "## Test\n\nnpm test\njest\n\n";
 const DEPLOY = "## Deploy\n\n- deploy it\n- roll back\n- tell them all about it\n- end\n";
 const GUIDE = `# Guide\n\nAlways.\n\n${BUILD}${TEST}${DEPLOY}`;
 
-let lab: FollowedFolders;
-
-beforeEach(() => {
-  lab = new FollowedFolders();
-});
-
-afterEach(() => lab.end());
+const lab = foldersOfEach();
 
 async function deletionsOf(machine: FollowedMachine) {
   const conflicts = await machine.conflicts();
@@ -145,7 +139,6 @@ test("a line moved into a section that the other renames, mends or moves is no m
     await exchange([a, b]);
     expect((await a.conflicts()).map(({ kind }) => kind)).not.toContain("deletion");
     await lab.end();
-    lab = new FollowedFolders();
   }
 });
 
@@ -285,7 +278,6 @@ test("a section is told where the line above it was mended, or the smaller secti
     await exchange([a, b]);
     expect(await deletionsOf(a)).toEqual([["deletion", "", BUILD]]);
     await lab.end();
-    lab = new FollowedFolders();
   }
 });
 

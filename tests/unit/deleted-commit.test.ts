@@ -1,5 +1,5 @@
-import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
-import { bothHaveAll, FILE, FollowedClones, MORE, START } from "../support/followed-clones.ts";
+import { beforeEach, expect, setDefaultTimeout, test } from "bun:test";
+import { bothHaveAll, clonesOfEach, FILE, MORE, START } from "../support/followed-clones.ts";
 import type { FollowedMachine } from "../support/followed-machines.ts";
 
 // Generous, for machines that do other things besides.
@@ -8,13 +8,12 @@ setDefaultTimeout(60_000);
 const THEIRS = "Of b.\n";
 const WITH_THEIRS = MORE.replace("# Guide\n", `# Guide\n\n${THEIRS}`);
 
-let lab: FollowedClones;
+const lab = clonesOfEach();
 let a: FollowedMachine;
 let b: FollowedMachine;
 
 /** A reads a commit, then gets a line of B that nobody has committed. */
 beforeEach(async () => {
-  lab = new FollowedClones();
   ({ a, b } = await lab.pair({ [FILE]: START }));
   for (const each of [a, b]) await each.follow({ write: true });
   await lab.commit(a, MORE);
@@ -23,8 +22,6 @@ beforeEach(async () => {
   await both();
   expect(a.file()).toBe(WITH_THEIRS);
 });
-
-afterEach(() => lab.end());
 
 async function git(...args: string[]): Promise<void> {
   await lab.run(a, ...args);

@@ -1,7 +1,7 @@
-import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
+import { expect, setDefaultTimeout, test } from "bun:test";
 import { exchange, exchangeOverService, toldBy } from "../support/exchange-machines.ts";
-import { FILE, FollowedClones } from "../support/followed-clones.ts";
-import { FollowedFolders } from "../support/followed-folders.ts";
+import { clonesOfEach, FILE } from "../support/followed-clones.ts";
+import { foldersOfEach } from "../support/followed-folders.ts";
 
 // Generous, for machines that do other things besides.
 setDefaultTimeout(60_000);
@@ -14,18 +14,8 @@ const BY_B = "- use fresh make here, says B\n";
 const GUIDE = `${RULES}${END}`;
 const having = (...lines: readonly string[]) => `${RULES}${lines.join("")}${END}`;
 
-let lab: FollowedFolders;
-let clones: FollowedClones;
-
-beforeEach(() => {
-  lab = new FollowedFolders();
-  clones = new FollowedClones();
-});
-
-afterEach(async () => {
-  await lab.end();
-  await clones.end();
-});
+const lab = foldersOfEach();
+const clones = clonesOfEach();
 
 /** Two machines that both have the line: it came into the file of the second a moment ago. */
 async function startFresh() {

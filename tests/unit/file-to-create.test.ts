@@ -1,10 +1,10 @@
-import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
+import { beforeEach, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, readdirSync } from "node:fs";
 import { mkdir, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { exchange } from "../support/exchange-machines.ts";
-import { FILE, type FollowedClones } from "../support/followed-clones.ts";
-import { EDITED, OTHER, openFolders, TEXT } from "../support/followed-guide.ts";
+import { clonesOfEach, FILE } from "../support/followed-clones.ts";
+import { at, EDITED, OTHER, openFolders, TEXT } from "../support/followed-guide.ts";
 import type { FollowedMachine } from "../support/followed-machines.ts";
 
 setDefaultTimeout(60_000);
@@ -21,20 +21,14 @@ const IN_THE_WAY: readonly (readonly [string, Put])[] = [
 
 type Put = (path: string, outside: string) => Promise<unknown>;
 
-let lab: FollowedClones;
+const lab = clonesOfEach();
 /** A machine that has the project's file, and one that has none. */
 let a: FollowedMachine;
 let b: FollowedMachine;
 
 beforeEach(async () => {
-  ({ lab, a, b } = await openFolders());
+  ({ a, b } = await openFolders(lab));
 });
-
-afterEach(() => lab.end());
-
-function at({ dir }: FollowedMachine, name: string): string {
-  return join(dir, name);
-}
 
 for (const isLinkedBefore of [false, true]) {
   const when = isLinkedBefore ? "before there was a text" : "later";

@@ -1,6 +1,6 @@
-import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
+import { beforeEach, expect, setDefaultTimeout, test } from "bun:test";
 import { exchange } from "../support/exchange-machines.ts";
-import { FILE, FollowedClones, followText, LONG_MS } from "../support/followed-clones.ts";
+import { clonesOfEach, FILE, followText, LONG_MS } from "../support/followed-clones.ts";
 import type { FollowedMachine } from "../support/followed-machines.ts";
 
 setDefaultTimeout(60_000);
@@ -10,22 +10,19 @@ const OLD = "# Rules\n\none\ntwo, a rule that is wrong\nthree\nfour\nfive\n";
 const WITHOUT = OLD.replace("two, a rule that is wrong\n", "");
 const MENDED = WITHOUT.replace("four\n", "four by b\n");
 
-let lab: FollowedClones;
+const lab = clonesOfEach();
 /** Two machines that have followed the text for long, and one with a copy of the file from then. */
 let a: FollowedMachine;
 let b: FollowedMachine;
 let third: FollowedMachine;
 
 beforeEach(async () => {
-  lab = new FollowedClones();
   a = await lab.folder("a");
   b = await lab.folder("b");
   third = await lab.folder("third");
   await followText({ a, b }, { name: FILE, text: OLD });
   third.put(OLD);
 });
-
-afterEach(() => lab.end());
 
 /** b changes the text, long after the copy was made, and all that are linked have that. */
 async function change(text: string): Promise<void> {

@@ -1,19 +1,13 @@
-import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
 import { QUIET_MS } from "../../daemon/git/read-tracked-text.ts";
 import { exchange } from "../support/exchange-machines.ts";
-import { FILE, FollowedClones, MORE, START } from "../support/followed-clones.ts";
+import { clonesOfEach, FILE, MORE, START } from "../support/followed-clones.ts";
 
 // Generous, for machines that do other things besides.
 setDefaultTimeout(60_000);
 
-let lab: FollowedClones;
-
-beforeEach(() => {
-  lab = new FollowedClones();
-});
-
-afterEach(() => lab.end());
+const lab = clonesOfEach();
 
 describe("a tracked file", () => {
   test("a tracked file that is looked at again while it waits is not waited for anew", async () => {

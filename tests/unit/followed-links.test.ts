@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
+import { beforeEach, expect, setDefaultTimeout, test } from "bun:test";
 import {
   chmodSync,
   existsSync,
@@ -11,8 +11,9 @@ import {
 import { readFile, symlink, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { exchange } from "../support/exchange-machines.ts";
-import { FILE, type FollowedClones } from "../support/followed-clones.ts";
+import { clonesOfEach, FILE } from "../support/followed-clones.ts";
 import {
+  at,
   EDITED,
   expectAll,
   followGuide,
@@ -25,20 +26,14 @@ import type { FollowedMachine } from "../support/followed-machines.ts";
 
 setDefaultTimeout(60_000);
 
-let lab: FollowedClones;
+const lab = clonesOfEach();
 /** A folder whose file is followed both ways, and another machine of the project. */
 let a: FollowedMachine;
 let b: FollowedMachine;
 
 beforeEach(async () => {
-  ({ lab, a, b } = await openFolders());
+  ({ a, b } = await openFolders(lab));
 });
-
-afterEach(() => lab.end());
-
-function at({ dir }: FollowedMachine, name: string): string {
-  return join(dir, name);
-}
 
 test("a symbolic link to another file of the folder stands for that file, which is written", async () => {
   await writeFile(at(a, OTHER), TEXT);

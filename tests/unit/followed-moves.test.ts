@@ -1,7 +1,7 @@
-import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
+import { expect, setDefaultTimeout, test } from "bun:test";
 import { isOver } from "../../shared/replica/conflicts/over-conflict.ts";
 import { exchange } from "../support/exchange-machines.ts";
-import { FollowedFolders } from "../support/followed-folders.ts";
+import { foldersOfEach } from "../support/followed-folders.ts";
 import type { FollowedMachine } from "../support/followed-machines.ts";
 
 // Generous, for machines that do other things besides.
@@ -16,13 +16,7 @@ const guide = (...sections: readonly string[]) =>
 const GUIDE = guide(BUILD, TEST, RELEASE);
 const MOVED = guide(TEST, RELEASE, BUILD);
 
-let lab: FollowedFolders;
-
-beforeEach(() => {
-  lab = new FollowedFolders();
-});
-
-afterEach(() => lab.end());
+const lab = foldersOfEach();
 
 /** Two machines, long after they had the text last. */
 async function pair() {

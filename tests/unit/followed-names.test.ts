@@ -1,10 +1,10 @@
-import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, linkSync, mkdirSync, renameSync, rmSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
-import { join } from "node:path";
 import { exchange } from "../support/exchange-machines.ts";
-import { FILE, type FollowedClones } from "../support/followed-clones.ts";
+import { clonesOfEach, FILE } from "../support/followed-clones.ts";
 import {
+  at,
   EDITED,
   expectAll,
   followGuide,
@@ -17,20 +17,14 @@ import type { FollowedMachine } from "../support/followed-machines.ts";
 
 setDefaultTimeout(60_000);
 
-let lab: FollowedClones;
+const lab = clonesOfEach();
 /** A folder whose file is followed both ways, and another machine of the project. */
 let a: FollowedMachine;
 let b: FollowedMachine;
 
 beforeEach(async () => {
-  ({ lab, a, b } = await openFolders());
+  ({ a, b } = await openFolders(lab));
 });
-
-afterEach(() => lab.end());
-
-function at({ dir }: FollowedMachine, name: string): string {
-  return join(dir, name);
-}
 
 describe("a second file", () => {
   for (const [what, text] of [

@@ -1,6 +1,6 @@
-import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
+import { expect, setDefaultTimeout, test } from "bun:test";
 import { exchange } from "../support/exchange-machines.ts";
-import { FILE, FollowedClones, MORE, START } from "../support/followed-clones.ts";
+import { clonesOfEach, FILE, MORE, START } from "../support/followed-clones.ts";
 import type { FollowedMachine } from "../support/followed-machines.ts";
 
 // Generous, for machines that do other things besides.
@@ -8,13 +8,7 @@ setDefaultTimeout(60_000);
 
 const inCrlf = (text: string) => text.replaceAll("\n", "\r\n");
 
-let lab: FollowedClones;
-
-beforeEach(() => {
-  lab = new FollowedClones();
-});
-
-afterEach(() => lab.end());
+const lab = clonesOfEach();
 
 /** Lets git turn line endings, and checks the file out anew. */
 async function turn(at: FollowedMachine): Promise<void> {

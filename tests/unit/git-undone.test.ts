@@ -1,17 +1,11 @@
-import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
+import { expect, setDefaultTimeout, test } from "bun:test";
 import { exchange } from "../support/exchange-machines.ts";
-import { FILE, FollowedClones, MORE, START } from "../support/followed-clones.ts";
+import { clonesOfEach, FILE, MORE, START } from "../support/followed-clones.ts";
 
 // Generous, for machines that do other things besides.
 setDefaultTimeout(60_000);
 
-let lab: FollowedClones;
-
-beforeEach(() => {
-  lab = new FollowedClones();
-});
-
-afterEach(() => lab.end());
+const lab = clonesOfEach();
 
 test("a line that was removed, and that git and a pull bring into the file again, is told of", async () => {
   const { a, b } = await lab.pair({ [FILE]: MORE });

@@ -1,6 +1,6 @@
-import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
+import { beforeEach, expect, setDefaultTimeout, test } from "bun:test";
 import { exchange } from "../support/exchange-machines.ts";
-import { FILE, FollowedClones, START } from "../support/followed-clones.ts";
+import { clonesOfEach, FILE, START } from "../support/followed-clones.ts";
 import type { FollowedMachine } from "../support/followed-machines.ts";
 
 // Generous, for machines that do other things besides.
@@ -8,18 +8,15 @@ setDefaultTimeout(60_000);
 
 const version = (line: string) => `${START}\n${line}\n`;
 
-let lab: FollowedClones;
+const lab = clonesOfEach();
 let a: FollowedMachine;
 let b: FollowedMachine;
 
 beforeEach(async () => {
-  lab = new FollowedClones();
   ({ a, b } = await lab.pair({ "README.md": "x\n" }));
   for (const each of [a, b]) await each.save(START);
   await exchange([a, b]);
 });
-
-afterEach(() => lab.end());
 
 test("each of three saves is in the history, though a look took longer than all of them", async () => {
   const release = await a.holdLook();

@@ -10,7 +10,7 @@ import {
 import { takeIgnoredOf } from "../../daemon/ignored/ignore-file.ts";
 import type { ProjectId } from "../../shared/ids.ts";
 import { exchange } from "../support/exchange-machines.ts";
-import { FollowedClones } from "../support/followed-clones.ts";
+import { clonesOfEach } from "../support/followed-clones.ts";
 import type { FollowedMachine } from "../support/followed-machines.ts";
 import { exchangeKept } from "../support/keeper-machine.ts";
 import { MEMORY_PROJECT, MemoryMachine, settleMemories } from "../support/memory-machines.ts";
@@ -20,20 +20,18 @@ setDefaultTimeout(60_000);
 const IGNORE = ".memsyncignore";
 const TEXT = "# Guide\n\nBuild with make.\n";
 
-let lab: FollowedClones;
+const lab = clonesOfEach();
 let others: MemoryMachine[];
 let a: FollowedMachine;
 let b: FollowedMachine;
 
 beforeEach(async () => {
-  lab = new FollowedClones();
   others = [];
   a = await lab.folder("a");
   b = await lab.folder("b");
 });
 afterEach(async () => {
   for (const each of others) await each.remove();
-  await lab.end();
 });
 
 function ignore({ project }: MemoryMachine, text: string): void {

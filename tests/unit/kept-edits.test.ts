@@ -1,6 +1,6 @@
-import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
+import { expect, setDefaultTimeout, test } from "bun:test";
 import { exchange } from "../support/exchange-machines.ts";
-import { FollowedFolders } from "../support/followed-folders.ts";
+import { foldersOfEach } from "../support/followed-folders.ts";
 import type { FollowedMachine } from "../support/followed-machines.ts";
 
 // Generous, for machines that do other things besides.
@@ -14,13 +14,7 @@ const [WITHOUT, EDITED] = [
   GUIDE.replace("Use make.", "Use bun."),
 ];
 
-let lab: FollowedFolders;
-
-beforeEach(() => {
-  lab = new FollowedFolders();
-});
-
-afterEach(() => lab.end());
+const lab = foldersOfEach();
 
 /** Two machines, long after they had the text last. */
 async function pair() {
@@ -218,7 +212,6 @@ test("a section that both move is told, also where a diff takes the smaller part
     expect(places).toEqual(["", GUIDE.trim().split("\n").at(-1)]);
     expect(await b.conflicts()).toEqual(await a.conflicts());
     await lab.end();
-    lab = new FollowedFolders();
   }
 });
 
@@ -288,6 +281,5 @@ test("a deletion that meets a move is told, whatever was typed and taken back be
     const told = (await versionsOf(b)).flat();
     expect(told.map(([text]) => text)).toEqual(["", "Then strip.\n"]);
     await lab.end();
-    lab = new FollowedFolders();
   }
 });

@@ -1,8 +1,8 @@
-import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
+import { expect, setDefaultTimeout, test } from "bun:test";
 import { lstatSync, readlinkSync, renameSync, rmSync } from "node:fs";
 import { symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { FollowedClones } from "../support/followed-clones.ts";
+import { clonesOfEach } from "../support/followed-clones.ts";
 import type { FollowedMachine } from "../support/followed-machines.ts";
 
 setDefaultTimeout(60_000);
@@ -14,13 +14,7 @@ const TEXT = "# Guide\n\nBuild with make.\n\nTest with make test.\n\nShip with m
 const EDITED = TEXT.replace("make ship", "make release");
 const OTHERS = "\nOf others.\n";
 
-let lab: FollowedClones;
-
-beforeEach(() => {
-  lab = new FollowedClones();
-});
-
-afterEach(() => lab.end());
+const lab = clonesOfEach();
 
 const at = ({ dir }: FollowedMachine, name: string) => join(dir, name);
 const git = ({ dir }: FollowedMachine, ...args: string[]) => lab.git.run(dir, ...args);

@@ -1,7 +1,7 @@
-import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
+import { expect, setDefaultTimeout, test } from "bun:test";
 import { exchange, toldTexts } from "../support/exchange-machines.ts";
 import { LONG_MS } from "../support/followed-clones.ts";
-import { FollowedFolders } from "../support/followed-folders.ts";
+import { foldersOfEach } from "../support/followed-folders.ts";
 import type { FollowedMachine } from "../support/followed-machines.ts";
 
 // Generous, for machines that do other things besides.
@@ -14,13 +14,7 @@ const [ALL, ONE] = ["- npm run check --all\n", "- npm run check --one\n"];
 const starred = (text: string) => text.replaceAll("- ", "* ");
 const renamed = (text: string) => text.replaceAll("npm run", "bun run");
 
-let lab: FollowedFolders;
-
-beforeEach(() => {
-  lab = new FollowedFolders();
-});
-
-afterEach(() => lab.end());
+const lab = foldersOfEach();
 
 type Machines = readonly [FollowedMachine, FollowedMachine];
 

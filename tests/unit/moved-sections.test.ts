@@ -1,6 +1,6 @@
-import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
+import { expect, setDefaultTimeout, test } from "bun:test";
 import { exchange } from "../support/exchange-machines.ts";
-import { FILE, FollowedClones } from "../support/followed-clones.ts";
+import { clonesOfEach, FILE } from "../support/followed-clones.ts";
 import { FollowedMachine } from "../support/followed-machines.ts";
 
 // Generous, for machines that do other things besides.
@@ -11,13 +11,7 @@ const BUILD = "## Build\n\nUse make.\nThen strip.\n";
 const GUIDE = `# Guide\n\n${BUILD}\n${TEST}`;
 const MOVED = `# Guide\n\n${TEST}\n${BUILD}`;
 
-let lab: FollowedClones;
-
-beforeEach(() => {
-  lab = new FollowedClones();
-});
-
-afterEach(() => lab.end());
+const lab = clonesOfEach();
 
 /** Two clones whose document has the section at its end. A's file has it where git has it. */
 async function pairWithMoved() {
@@ -137,7 +131,6 @@ test("sections that one swaps keep their fences where the other deletes one of t
     const text = await a.doc();
     expect([deleted, text.includes(kept)]).toEqual([deleted, true]);
     await lab.end();
-    lab = new FollowedClones();
   }
 });
 

@@ -1,6 +1,6 @@
-import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
+import { expect, setDefaultTimeout, test } from "bun:test";
 import { exchange } from "../support/exchange-machines.ts";
-import { FollowedFolders } from "../support/followed-folders.ts";
+import { foldersOfEach } from "../support/followed-folders.ts";
 
 // Generous, for machines that do other things besides.
 setDefaultTimeout(60_000);
@@ -17,13 +17,7 @@ const above = (command: string, line: string) =>
   put(`- [ ] npm run ${command}`, `${line}\n- [ ] npm run ${command}`);
 const RENAME = put("## Contacts", "## Whom to ask");
 
-let lab: FollowedFolders;
-
-beforeEach(() => {
-  lab = new FollowedFolders();
-});
-
-afterEach(() => lab.end());
+const lab = foldersOfEach();
 
 type Change = (base: string) => string;
 
@@ -84,7 +78,6 @@ test("a block written above another one, to which the other machine gives anothe
       expect(await each.conflicts()).toEqual([]);
     }
     await lab.end();
-    lab = new FollowedFolders();
   }
 });
 

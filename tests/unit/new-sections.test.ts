@@ -1,6 +1,6 @@
-import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
+import { expect, setDefaultTimeout, test } from "bun:test";
 import { exchange } from "../support/exchange-machines.ts";
-import { FollowedFolders } from "../support/followed-folders.ts";
+import { foldersOfEach } from "../support/followed-folders.ts";
 import type { FollowedMachine } from "../support/followed-machines.ts";
 
 // Generous, for machines that do other things besides.
@@ -15,13 +15,7 @@ const ANEW = "## Install\n\nRun:\n\n- all of it\n\n";
 const TIGHT = "# G\n- a\n## Two\n- b\n";
 const BASE = guide(NOTES, SETUP, END);
 
-let lab: FollowedFolders;
-
-beforeEach(() => {
-  lab = new FollowedFolders();
-});
-
-afterEach(() => lab.end());
+const lab = foldersOfEach();
 
 /** What one changes, what the other writes, and what both have then. */
 const BESIDE: Readonly<

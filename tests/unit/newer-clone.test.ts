@@ -1,7 +1,7 @@
-import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
+import { beforeEach, expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
 import { exchange } from "../support/exchange-machines.ts";
-import { FILE, FollowedClones } from "../support/followed-clones.ts";
+import { clonesOfEach, FILE } from "../support/followed-clones.ts";
 import type { FollowedMachine } from "../support/followed-machines.ts";
 
 // Generous, for machines that do other things besides.
@@ -10,15 +10,12 @@ setDefaultTimeout(60_000);
 const START = "# Guide\n\n- one\n- two\n\n## Test\n\n- make test\n\n## Ship\n\n- ship\n";
 const THEIRS = START.replace("- two\n", "- two\n- three\n").replace("- make test\n", "");
 
-let lab: FollowedClones;
+const lab = clonesOfEach();
 let a: FollowedMachine;
 
 beforeEach(async () => {
-  lab = new FollowedClones();
   ({ a } = await lab.pair({ [FILE]: START }));
 });
-
-afterEach(() => lab.end());
 
 /** Somebody who has not memsync pushes a commit. */
 async function pushed(text: string, name: string, branch = "main"): Promise<void> {

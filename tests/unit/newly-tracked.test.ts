@@ -1,8 +1,8 @@
-import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
+import { beforeEach, expect, setDefaultTimeout, test } from "bun:test";
 import { readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { exchange } from "../support/exchange-machines.ts";
-import { FILE, FollowedClones, START } from "../support/followed-clones.ts";
+import { clonesOfEach, FILE, START } from "../support/followed-clones.ts";
 import type { FollowedMachine } from "../support/followed-machines.ts";
 
 // Generous, for machines that do other things besides.
@@ -13,12 +13,11 @@ const NOTED = `${OWN}\nNever on Fridays.\n`;
 const THEIRS = START.replace("make.", "make all.");
 const LONG_MS = 120_000;
 
-let lab: FollowedClones;
+const lab = clonesOfEach();
 let a: FollowedMachine;
 let b: FollowedMachine;
 
 beforeEach(async () => {
-  lab = new FollowedClones();
   ({ a, b } = await lab.pair({ "other.md": "x\n" }));
   for (const each of [a, b]) await each.follow({ write: true });
   await lab.git.write(join(a.dir, FILE), OWN);
@@ -27,8 +26,6 @@ beforeEach(async () => {
   expect(await both()).toBe(NOTED);
   for (const each of [a, b]) await each.pass(LONG_MS);
 });
-
-afterEach(() => lab.end());
 
 async function both(): Promise<string> {
   for (const each of [a, b]) await each.settle();

@@ -1,21 +1,15 @@
-import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
+import { expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
 import { createGit } from "../../daemon/git/run-git.ts";
 import { createDrivenWorld } from "../support/driven-world.ts";
-import { FILE, FollowedClones, MORE, START } from "../support/followed-clones.ts";
+import { clonesOfEach, FILE, MORE, START } from "../support/followed-clones.ts";
 import { FollowedMachine } from "../support/followed-machines.ts";
 import { oldGit } from "../support/old-git.ts";
 
 // Generous, for machines that do other things besides.
 setDefaultTimeout(60_000);
 
-let lab: FollowedClones;
-
-beforeEach(() => {
-  lab = new FollowedClones();
-});
-
-afterEach(() => lab.end());
+const lab = clonesOfEach();
 
 test("what a git can't be asked that is too old is told, and nothing is read in its place", async () => {
   const dir = await lab.git.repository("b", { [FILE]: START });

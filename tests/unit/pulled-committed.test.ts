@@ -1,7 +1,7 @@
-import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
+import { expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
 import { exchange } from "../support/exchange-machines.ts";
-import { FILE, FollowedClones, MORE, type Pair, START } from "../support/followed-clones.ts";
+import { clonesOfEach, FILE, MORE, type Pair, START } from "../support/followed-clones.ts";
 import type { FollowedMachine } from "../support/followed-machines.ts";
 
 // Generous, for machines that do other things besides.
@@ -13,13 +13,7 @@ const BOTH = `Mine.\n\n${MORE}`;
 const A_MINUTE_LATER = "2024-01-01T00:01:00Z";
 const LINE = "One more.\n";
 
-let lab: FollowedClones;
-
-beforeEach(() => {
-  lab = new FollowedClones();
-});
-
-afterEach(() => lab.end());
+const lab = clonesOfEach();
 
 /** A has pushed a line that B's file does not have yet. */
 async function pushed(): Promise<Pair> {
@@ -107,7 +101,6 @@ test("a pulled line stays where no daemon ran until the text of before was commi
 test("a pulled line stays where just the text of before is saved, committed or not", async () => {
   for (const isCommitted of [true, false]) {
     await lab.end();
-    lab = new FollowedClones();
     const pair = await pushed();
     await pull(pair.b);
     if (isCommitted) await lab.commit(pair.b, START);

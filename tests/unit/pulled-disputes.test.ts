@@ -1,8 +1,8 @@
-import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
+import { expect, setDefaultTimeout, test } from "bun:test";
 import { statSync } from "node:fs";
 import { join } from "node:path";
 import { exchange } from "../support/exchange-machines.ts";
-import { FILE, FollowedClones, LONG_MS, type Pair } from "../support/followed-clones.ts";
+import { clonesOfEach, FILE, LONG_MS, type Pair } from "../support/followed-clones.ts";
 import type { FollowedMachine } from "../support/followed-machines.ts";
 
 // Generous, for machines that do other things besides.
@@ -17,13 +17,7 @@ const TEXT = `# Handbook\n\nIntro line one.\n\n${SETUP}${COMMANDS}${CONTACTS}`;
 const withCheck = (...lines: readonly string[]) =>
   TEXT.replace("npm run check\n", lines.map((line) => `npm run check${line}\n`).join(""));
 
-let lab: FollowedClones;
-
-beforeEach(() => {
-  lab = new FollowedClones();
-});
-
-afterEach(() => lab.end());
+const lab = clonesOfEach();
 
 async function pair(): Promise<Pair> {
   const made = await lab.pair({ [FILE]: TEXT });

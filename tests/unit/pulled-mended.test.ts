@@ -1,6 +1,6 @@
-import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
+import { expect, setDefaultTimeout, test } from "bun:test";
 import { exchange, exchangeOverService } from "../support/exchange-machines.ts";
-import { FILE, FollowedClones, type Pair, START } from "../support/followed-clones.ts";
+import { clonesOfEach, FILE, type Pair, START } from "../support/followed-clones.ts";
 import type { FollowedMachine } from "../support/followed-machines.ts";
 
 // Generous, for machines that do other things besides.
@@ -11,13 +11,7 @@ const LINES = `${START}\nOne more.\nAnother.\nThe last.\n`;
 const without = (line: string) => LINES.replace(line, "");
 const mended = (by: string) => LINES.replace("Another.", `Another, by ${by}.`);
 
-let lab: FollowedClones;
-
-beforeEach(() => {
-  lab = new FollowedClones();
-});
-
-afterEach(() => lab.end());
+const lab = clonesOfEach();
 
 /** While no service answers A commits the lines, B pulls them, and each saves something. */
 async function savedApart(ofA: string, ofB: string): Promise<Pair> {

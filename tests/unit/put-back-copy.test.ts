@@ -1,7 +1,7 @@
-import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
+import { expect, setDefaultTimeout, test } from "bun:test";
 import { exchange } from "../support/exchange-machines.ts";
 import { LONG_MS } from "../support/followed-clones.ts";
-import { FollowedFolders } from "../support/followed-folders.ts";
+import { foldersOfEach } from "../support/followed-folders.ts";
 import type { FollowedMachine } from "../support/followed-machines.ts";
 
 // Generous, for machines that do other things besides.
@@ -11,13 +11,7 @@ const text = (...lines: readonly string[]) => lines.map((line) => `${line}\n`).j
 const BASE = text("# r", "one", "two", "three", "four", "five", "six");
 const CHANGED = text("# r", "one", "three", "four, by b", "five", "six");
 
-let lab: FollowedFolders;
-
-beforeEach(() => {
-  lab = new FollowedFolders();
-});
-
-afterEach(() => lab.end());
+const lab = foldersOfEach();
 
 /** Two machines, of which the second has made its changes long ago. */
 async function changedLongAgo(...changes: readonly string[]) {

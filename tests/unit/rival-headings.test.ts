@@ -1,6 +1,6 @@
-import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
+import { expect, setDefaultTimeout, test } from "bun:test";
 import { exchange } from "../support/exchange-machines.ts";
-import { FollowedFolders } from "../support/followed-folders.ts";
+import { foldersOfEach } from "../support/followed-folders.ts";
 
 // Generous, for machines that do other things besides.
 setDefaultTimeout(60_000);
@@ -17,13 +17,7 @@ const OVER = {
   "a larger one": `## Two\n\n${list(12)}\n`,
 };
 
-let lab: FollowedFolders;
-
-beforeEach(() => {
-  lab = new FollowedFolders();
-});
-
-afterEach(() => lab.end());
+const lab = foldersOfEach();
 
 for (const [what, over] of Object.entries(OVER)) {
   const renamed = guide(named("First", ONE), over);

@@ -1,11 +1,11 @@
-import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
+import { expect, setDefaultTimeout, test } from "bun:test";
 import { placedVersions, type TextConflict } from "../../cli/local/local-conflicts.ts";
 import { bringAllBack } from "../../cli/writes/bring-all-back.ts";
 import { settle, settledAlong } from "../../cli/writes/settle-conflict.ts";
 import { isOver } from "../../shared/replica/conflicts/over-conflict.ts";
 import type { TextConflictRecord } from "../../shared/replica/conflicts/text-conflict-record.ts";
 import { exchange } from "../support/exchange-machines.ts";
-import { FollowedFolders } from "../support/followed-folders.ts";
+import { foldersOfEach } from "../support/followed-folders.ts";
 import type { FollowedMachine } from "../support/followed-machines.ts";
 
 // Generous, for machines that do other things besides.
@@ -16,13 +16,7 @@ const ONE = "## One\n- a1\n- a2\n- a3\n- a4\n- a5\n";
 const TWO = "## Two\n- b1\n- b2\n- b3\n";
 const THREE = "## Three\n- c1\n- c2\n- c3\n- c4\n- c5\n- c6\n";
 
-let lab: FollowedFolders;
-
-beforeEach(() => {
-  lab = new FollowedFolders();
-});
-
-afterEach(() => lab.end());
+const lab = foldersOfEach();
 
 type Three = readonly [FollowedMachine, FollowedMachine, FollowedMachine];
 
@@ -123,7 +117,6 @@ test("each order of choosing among three leaves what was chosen last, and no con
       expect([await machine.doc(), await textsOf(machine)]).toEqual([two(wanted ?? ""), []]);
     }
     await lab.end();
-    lab = new FollowedFolders();
   }
 });
 
@@ -228,7 +221,6 @@ test("a machine that edits beside what another chooses is in no conflict with it
     expect(await all[1].doc()).toBe(two("- A\n").replace(line, edited));
     for (const machine of all) expect([edited, await textsOf(machine)]).toEqual([edited, []]);
     await lab.end();
-    lab = new FollowedFolders();
   }
 });
 

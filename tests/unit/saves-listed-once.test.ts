@@ -1,7 +1,7 @@
-import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
+import { expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
 import { GRACE_MS } from "../../daemon/files/state/grace.ts";
-import { FILE, FollowedClones, START } from "../support/followed-clones.ts";
+import { clonesOfEach, FILE, START } from "../support/followed-clones.ts";
 import type { FollowedMachine } from "../support/followed-machines.ts";
 
 // Generous, for machines that do other things besides.
@@ -9,14 +9,8 @@ setDefaultTimeout(60_000);
 
 const SAVED = `${START}\nMore.\n`;
 
-let lab: FollowedClones;
+const lab = clonesOfEach();
 let a: FollowedMachine;
-
-beforeEach(() => {
-  lab = new FollowedClones();
-});
-
-afterEach(() => lab.end());
 
 /** Each version's state and what became of its save, the latest first. */
 async function listed() {

@@ -1,10 +1,10 @@
-import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
+import { beforeEach, expect, setDefaultTimeout, test } from "bun:test";
 import { closeSync, ftruncateSync, openSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { UNSEEN_MS } from "../../daemon/files/arrivals/arrivals.ts";
 import { UNFINISHED_MS, UNFINISHED_MS_MAX } from "../../daemon/files/state/unfinished.ts";
 import { exchange } from "../support/exchange-machines.ts";
-import { FILE, FollowedClones, START } from "../support/followed-clones.ts";
+import { clonesOfEach, FILE, START } from "../support/followed-clones.ts";
 import type { FollowedMachine } from "../support/followed-machines.ts";
 import { seededRandom } from "../support/random.ts";
 
@@ -17,12 +17,11 @@ const [FIRST, SECOND] = [`Of a.\n${START}`, `Of a.\nAnd more of a.\n${START}`];
 const READ_MS_MAX = 40_000;
 const LATER_MS = 2 * UNSEEN_MS;
 
-let lab: FollowedClones;
+const lab = clonesOfEach();
 let a: FollowedMachine;
 let b: FollowedMachine;
 
 beforeEach(async () => {
-  lab = new FollowedClones();
   ({ a, b } = await lab.apart());
   for (const each of [a, b]) await each.save(START);
   await exchange([a, b]);
@@ -31,8 +30,6 @@ beforeEach(async () => {
   await exchange([a, b]);
   expect(a.file()).toContain(OF_B);
 });
-
-afterEach(() => lab.end());
 
 /** By this machine's clock, which a file's time is compared with after a restart. */
 async function save(text: string): Promise<void> {

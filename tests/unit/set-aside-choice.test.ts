@@ -1,10 +1,10 @@
-import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
+import { expect, setDefaultTimeout, test } from "bun:test";
 import { placedVersions, type TextConflict } from "../../cli/local/local-conflicts.ts";
 import { settle } from "../../cli/writes/settle-conflict.ts";
 import { isOver } from "../../shared/replica/conflicts/over-conflict.ts";
 import type { TextConflictRecord } from "../../shared/replica/conflicts/text-conflict-record.ts";
 import { exchange } from "../support/exchange-machines.ts";
-import { FILE, FollowedClones } from "../support/followed-clones.ts";
+import { clonesOfEach, FILE } from "../support/followed-clones.ts";
 import type { FollowedMachine } from "../support/followed-machines.ts";
 import { waitFor } from "../support/wait-for.ts";
 
@@ -14,13 +14,7 @@ setDefaultTimeout(60_000);
 const START = "# Guide\n\n- one\n- two\n- three\n";
 const MENDED = START.replace("- two\n", "- two, mended\n");
 
-let lab: FollowedClones;
-
-beforeEach(() => {
-  lab = new FollowedClones();
-});
-
-afterEach(() => lab.end());
+const lab = clonesOfEach();
 
 /** Ways by which git takes a mended line out of a file and keeps it elsewhere. */
 const WAYS: Readonly<Record<string, (a: FollowedMachine) => Promise<void>>> = {

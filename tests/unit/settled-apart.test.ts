@@ -1,7 +1,7 @@
-import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
+import { expect, setDefaultTimeout, test } from "bun:test";
 import { exchange, exchangeOverService, toldTexts } from "../support/exchange-machines.ts";
 import { LONG_MS } from "../support/followed-clones.ts";
-import { FollowedFolders } from "../support/followed-folders.ts";
+import { foldersOfEach } from "../support/followed-folders.ts";
 import type { FollowedMachine } from "../support/followed-machines.ts";
 
 // Generous, for machines that do other things besides.
@@ -16,13 +16,7 @@ const having = (...lines: readonly string[]) => `# Guide\n\n${RUN[0]}${lines.joi
 const LINE = "- npm run check\n";
 const MOVED = "tell them all about it\n";
 
-let lab: FollowedFolders;
-
-beforeEach(() => {
-  lab = new FollowedFolders();
-});
-
-afterEach(() => lab.end());
+const lab = foldersOfEach();
 
 type Machines = readonly [FollowedMachine, FollowedMachine];
 

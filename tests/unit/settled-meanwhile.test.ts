@@ -1,5 +1,5 @@
-import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
-import { bothHaveAll, FILE, FollowedClones } from "../support/followed-clones.ts";
+import { beforeEach, expect, setDefaultTimeout, test } from "bun:test";
+import { bothHaveAll, clonesOfEach, FILE } from "../support/followed-clones.ts";
 import type { FollowedMachine } from "../support/followed-machines.ts";
 
 // Generous, for machines that do other things besides.
@@ -9,13 +9,12 @@ const START = "# Guide\n\nalpha\nbeta\ngamma\n";
 const THEIRS = "beta changed by B\n";
 const MENDED = "beta mended\n";
 
-let lab: FollowedClones;
+const lab = clonesOfEach();
 let a: FollowedMachine;
 let b: FollowedMachine;
 
 /** A discards a line of B, mends the one that git puts in its place, and nobody has looked yet. */
 beforeEach(async () => {
-  lab = new FollowedClones();
   ({ a, b } = await lab.pair({ [FILE]: START }));
   for (const each of [a, b]) await each.follow({ write: true });
   await b.save(START.replace("beta\n", THEIRS));
@@ -27,8 +26,6 @@ beforeEach(async () => {
   const [conflict, ...more] = await a.conflicts();
   expect([conflict?.kind, more]).toEqual(["set-aside", []]);
 });
-
-afterEach(() => lab.end());
 
 const both = async () => (await bothHaveAll({ a, b })).text;
 

@@ -1,6 +1,6 @@
-import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
+import { expect, setDefaultTimeout, test } from "bun:test";
 import { exchange, exchangeOverService } from "../support/exchange-machines.ts";
-import { FollowedFolders } from "../support/followed-folders.ts";
+import { foldersOfEach } from "../support/followed-folders.ts";
 
 // Generous, for machines that do other things besides.
 setDefaultTimeout(60_000);
@@ -14,13 +14,7 @@ const BASE = guide(INTRO, BUILD, TEST, DEPLOY);
 const TOP = guide(BUILD, INTRO, TEST, DEPLOY);
 const DOWN = guide(INTRO, TEST, BUILD, DEPLOY);
 
-let lab: FollowedFolders;
-
-beforeEach(() => {
-  lab = new FollowedFolders();
-});
-
-afterEach(() => lab.end());
+const lab = foldersOfEach();
 
 const MOVED = { "up and down": [TOP, DOWN] } as const;
 

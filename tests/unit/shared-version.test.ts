@@ -1,9 +1,9 @@
-import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
+import { expect, setDefaultTimeout, test } from "bun:test";
 import { placedVersions } from "../../cli/local/local-conflicts.ts";
 import { settle } from "../../cli/writes/settle-conflict.ts";
 import { isOver } from "../../shared/replica/conflicts/over-conflict.ts";
 import { exchange } from "../support/exchange-machines.ts";
-import { FollowedFolders } from "../support/followed-folders.ts";
+import { foldersOfEach } from "../support/followed-folders.ts";
 import type { FollowedMachine } from "../support/followed-machines.ts";
 
 // Generous, for machines that do other things besides.
@@ -11,13 +11,7 @@ setDefaultTimeout(60_000);
 
 const guide = (line: string) => `# Guide\n\nBuild with make.\n\n${line}- be kind\n`;
 
-let lab: FollowedFolders;
-
-beforeEach(() => {
-  lab = new FollowedFolders();
-});
-
-afterEach(() => lab.end());
+const lab = foldersOfEach();
 
 /** Three machines, of which `c` has just put `npm` in the place of `yarn`. */
 async function three(): Promise<readonly [FollowedMachine, FollowedMachine, FollowedMachine]> {

@@ -1,6 +1,6 @@
-import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
+import { expect, setDefaultTimeout, test } from "bun:test";
 import { exchange } from "../support/exchange-machines.ts";
-import { FollowedFolders } from "../support/followed-folders.ts";
+import { foldersOfEach } from "../support/followed-folders.ts";
 import type { FollowedMachine } from "../support/followed-machines.ts";
 
 // Generous, for machines that do other things besides.
@@ -21,13 +21,7 @@ const RENAMED = put("## Deploy", "## Ship")(BASE);
 const GONE = put(`${OLD}\n`, "")(BASE);
 const MORE = put("retry\n", "retry\nnpm run token\n")(BASE);
 
-let lab: FollowedFolders;
-
-beforeEach(() => {
-  lab = new FollowedFolders();
-});
-
-afterEach(() => lab.end());
+const lab = foldersOfEach();
 
 /** What two machines save, the second from a buffer of before; and what either version leaves. */
 const BLOCKS: Readonly<
@@ -99,7 +93,6 @@ test("a line that another machine wrote in a block stays in one where the save d
     expect(b.file()).toContain(OURS);
     expect(withoutBlanks(await chosenText(b, ""))).toBe(withoutBlanks(theirs));
     await lab.end();
-    lab = new FollowedFolders();
   }
 });
 

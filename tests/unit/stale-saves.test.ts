@@ -1,6 +1,6 @@
-import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
+import { expect, setDefaultTimeout, test } from "bun:test";
 import { exchange } from "../support/exchange-machines.ts";
-import { FollowedFolders } from "../support/followed-folders.ts";
+import { foldersOfEach } from "../support/followed-folders.ts";
 import type { FollowedMachine } from "../support/followed-machines.ts";
 
 // Generous, for machines that do other things besides.
@@ -31,13 +31,7 @@ const MOVED = DELETED.replace("- Three, fact 1\n", `- Three, fact 1\n${SAID_MORE
 const SPLIT = BASE.replace(SECOND, "- One, fact\n- of all\n");
 const JOINED = "- One, fact 0, and One, fact 1\n";
 
-let lab: FollowedFolders;
-
-beforeEach(() => {
-  lab = new FollowedFolders();
-});
-
-afterEach(() => lab.end());
+const lab = foldersOfEach();
 
 /** What a text becomes by each choice, and the conflict's versions. */
 type Choices = readonly (readonly [version: string, becomes: string])[];
@@ -147,6 +141,5 @@ test("what was made of a line that stands is told to nobody, nor what others hav
     await b.save(saved.replace("- Three, fact 1\n", more));
     expect(await b.conflicts()).toEqual([]);
     await lab.end();
-    lab = new FollowedFolders();
   }
 });

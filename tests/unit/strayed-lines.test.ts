@@ -1,11 +1,11 @@
-import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
+import { expect, setDefaultTimeout, test } from "bun:test";
 import { placedVersions, type TextConflict } from "../../cli/local/local-conflicts.ts";
 import { settle } from "../../cli/writes/settle-conflict.ts";
 import { isOver } from "../../shared/replica/conflicts/over-conflict.ts";
 import type { TextConflictRecord } from "../../shared/replica/conflicts/text-conflict-record.ts";
 import { findStrayedLines } from "../../shared/replica/merge/strayed-lines.ts";
 import { exchange } from "../support/exchange-machines.ts";
-import { FollowedFolders } from "../support/followed-folders.ts";
+import { foldersOfEach } from "../support/followed-folders.ts";
 import type { FollowedMachine } from "../support/followed-machines.ts";
 
 // Generous, for machines that do other things besides.
@@ -20,13 +20,7 @@ const NOTES = "## Notes\n\n- be kind\n- be quick\n\n";
 const MORE = "## More\n\n- of all\n\n";
 const END = "## End\n\n- is near\n";
 
-let lab: FollowedFolders;
-
-beforeEach(() => {
-  lab = new FollowedFolders();
-});
-
-afterEach(() => lab.end());
+const lab = foldersOfEach();
 
 async function movedOf(machine: FollowedMachine): Promise<TextConflictRecord[]> {
   return (await machine.conflicts()).filter(({ kind }) => kind === "moved");
@@ -141,7 +135,6 @@ test("a line that was added to a section which another machine deleted is told w
       `${section.trimEnd()}\n- added\n`,
     ]);
     await lab.end();
-    lab = new FollowedFolders();
   }
 });
 

@@ -1,10 +1,10 @@
-import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
+import { expect, setDefaultTimeout, test } from "bun:test";
 import { placedVersions } from "../../cli/local/local-conflicts.ts";
 import { settle } from "../../cli/writes/settle-conflict.ts";
 import { isOver } from "../../shared/replica/conflicts/over-conflict.ts";
 import { exchange } from "../support/exchange-machines.ts";
-import { FILE, FollowedClones } from "../support/followed-clones.ts";
-import { FollowedFolders } from "../support/followed-folders.ts";
+import { clonesOfEach, FILE } from "../support/followed-clones.ts";
+import { foldersOfEach } from "../support/followed-folders.ts";
 import type { FollowedMachine } from "../support/followed-machines.ts";
 
 // Generous, for machines that do other things besides.
@@ -13,18 +13,8 @@ setDefaultTimeout(60_000);
 const TEST = "## Test\n\nUse make test.\nBefore a commit.\nAnd after.\nAlways.\n";
 const GUIDE = `# Guide\n\n## Build\n\nUse make.\nThen strip.\n\n${TEST}`;
 
-let lab: FollowedClones;
-let folders: FollowedFolders;
-
-beforeEach(() => {
-  lab = new FollowedClones();
-  folders = new FollowedFolders();
-});
-
-afterEach(async () => {
-  await lab.end();
-  await folders.end();
-});
+const lab = clonesOfEach();
+const folders = foldersOfEach();
 
 async function pair(text = GUIDE) {
   const [a, b] = await folders.pair(text);

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
+import { beforeEach, expect, setDefaultTimeout, test } from "bun:test";
 import { closeSync, ftruncateSync, openSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import {
@@ -9,7 +9,7 @@ import {
 } from "../../daemon/files/state/unfinished.ts";
 import { splitForm } from "../../shared/replica/text/text-form.ts";
 import { exchange } from "../support/exchange-machines.ts";
-import { FILE, FollowedClones, START } from "../support/followed-clones.ts";
+import { clonesOfEach, FILE, START } from "../support/followed-clones.ts";
 import type { FollowedMachine } from "../support/followed-machines.ts";
 import { PLANTED } from "../support/planted-secrets.ts";
 
@@ -23,18 +23,15 @@ const OF_B = "Of b.\n\n";
 /** More in front of the former text than that has lines. */
 const ANEW = `${"A new line.\n".repeat(9)}\n${NEXT}`;
 
-let lab: FollowedClones;
+const lab = clonesOfEach();
 let a: FollowedMachine;
 let b: FollowedMachine;
 
 beforeEach(async () => {
-  lab = new FollowedClones();
   ({ a, b } = await lab.apart());
   for (const each of [a, b]) await each.save(START);
   await exchange([a, b]);
 });
-
-afterEach(() => lab.end());
 
 /** A look for which no time passes. */
 async function look(): Promise<void> {

@@ -1,8 +1,8 @@
-import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
+import { expect, setDefaultTimeout, test } from "bun:test";
 import { ftruncateSync, openSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { exchange } from "../support/exchange-machines.ts";
-import { FILE, FollowedClones, START } from "../support/followed-clones.ts";
+import { clonesOfEach, FILE, START } from "../support/followed-clones.ts";
 import type { FollowedMachine } from "../support/followed-machines.ts";
 
 // Generous, for machines that do other things besides.
@@ -12,15 +12,9 @@ setDefaultTimeout(60_000);
 const HALF = "# Guide\n\nMended.\n";
 const MENDED = START.replace("# Guide\n\n", HALF);
 
-let lab: FollowedClones;
+const lab = clonesOfEach();
 let a: FollowedMachine;
 let b: FollowedMachine;
-
-beforeEach(() => {
-  lab = new FollowedClones();
-});
-
-afterEach(() => lab.end());
 
 /** Two folders in no repository. */
 async function startApart(): Promise<void> {

@@ -1,6 +1,6 @@
-import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
+import { expect, setDefaultTimeout, test } from "bun:test";
 import { exchange } from "../support/exchange-machines.ts";
-import { FollowedFolders } from "../support/followed-folders.ts";
+import { foldersOfEach } from "../support/followed-folders.ts";
 import type { FollowedMachine } from "../support/followed-machines.ts";
 
 // Generous, for machines that do other things besides.
@@ -20,13 +20,7 @@ const underlined = (text: string) =>
   text.replace(/^# (.*)$/gm, "$1\n===").replace(/^## (.*)$/gm, "$1\n---");
 const FRESH = "## Fresh\n\n- new\n\n```sh\nrun it\n```\n\n";
 
-let lab: FollowedFolders;
-
-beforeEach(() => {
-  lab = new FollowedFolders();
-});
-
-afterEach(() => lab.end());
+const lab = foldersOfEach();
 
 /** What two machines make of a text, and what a choice of either's version gives. */
 type Met = readonly [texts: readonly [string, string], chosen: readonly [string, string]];
