@@ -1,6 +1,7 @@
 import { expect } from "bun:test";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import type { DaemonStatus } from "../../daemon/status/status.ts";
 import { type Lab, scenario } from "../support/lab.ts";
 import type { Machine, ServiceConfig } from "../support/machine.ts";
 import type { Need } from "../support/needs.ts";
@@ -9,14 +10,15 @@ import { PATIENCE, waitFor } from "../support/wait-for.ts";
 
 /** By a plan's limits, as a service of ours is by default. */
 const LIMITED = ["--limits", "on"];
-const DEADLINE_MS = 120_000;
+const DEADLINE_MS = 600_000;
 const EXCHANGE: Need = {
   isMet: !ON_PLAIN_SERVICE,
   missing: "a plain service has no call about many projects",
 };
 /** Each look at hundreds of projects takes the daemon some time. */
 const LOOK_MS = 500;
-const HUNDREDS_MS = 90_000;
+/** The first look at hundreds of folders, in which nothing else is seen of it, takes no longer. */
+const STALL_MS = 60_000;
 
 /** Folders with a text each, in no repository. */
 async function makeFolders(lab: Lab, count: number): Promise<string[]> {
@@ -37,18 +39,32 @@ async function countRequests({ url, token }: ServiceConfig): Promise<number> {
   return requests.day.used - 1;
 }
 
-/** Until every file is followed and the service has acknowledged all that is in it. */
+/** How many projects, their files and the user's own documents are as they are to be. */
+function countSettled({ projects, remotes }: DaemonStatus): number {
+  const synced = [...projects, ...remotes.map(({ own }) => own)].filter(
+    ({ contacted, waiting }) => contacted && waiting === 0,
+  );
+  const folders = projects.flatMap((project) => project.folders);
+  return synced.length + folders.filter(({ state }) => state === "followed").length;
+}
+
+/**
+ * Until every file is followed and the service has acknowledged all that is in it. Waits for as
+ * long as more of them are: a machine that does other things is slow, and a stall still ends it.
+ */
 async function untilSynced(machine: Machine, count: number): Promise<void> {
-  const isSynced = async () => {
-    const { projects, remotes } = await machine.status();
-    return (
-      projects.length === count &&
-      projects.every(({ contacted, waiting }) => contacted && waiting === 0) &&
-      projects.every(({ folders }) => folders.every(({ state }) => state === "followed")) &&
-      remotes.every(({ own }) => own.contacted && own.waiting === 0)
-    );
-  };
-  await waitFor("all to be synced", isSynced, HUNDREDS_MS * PATIENCE, LOOK_MS);
+  let settled = 0;
+  let isAll = false;
+  while (!isAll) {
+    const before = settled;
+    const more = async () => {
+      const status = await machine.status();
+      settled = countSettled(status);
+      isAll = settled === 2 * count + status.remotes.length;
+      return settled > before;
+    };
+    await waitFor(`more than ${before} to be synced`, more, STALL_MS * PATIENCE, LOOK_MS);
+  }
 }
 
 /** Names and texts of some of the projects, as the service has them. */
@@ -79,7 +95,7 @@ scenario(
     const account = emulator.account("fifty");
     const folders = await makeFolders(lab, 50);
     const machine = lab.machine("a", lab.git.folder, account);
-    await machine.up(...folders);
+    machine.begin(...folders);
     await untilSynced(machine, 50);
     expect(await countRequests(account)).toBeLessThanOrEqual(10);
     expect(await textsAt(account, machine, [0, 31, 49])).toEqual(textsOf([0, 31, 49]));
@@ -139,7 +155,7 @@ scenario(
     const account = emulator.account("hundreds");
     const folders = await makeFolders(lab, 200);
     const machine = lab.machine("a", lab.git.folder, account);
-    await machine.up(...folders);
+    machine.begin(...folders);
     await untilSynced(machine, 200);
     expect(await countRequests(account)).toBeLessThanOrEqual(30);
     expect(await textsAt(account, machine, [0, 77, 199])).toEqual(textsOf([0, 77, 199]));
