@@ -1,6 +1,6 @@
-import { afterEach, beforeEach, expect, test } from "bun:test";
+import { beforeEach, expect, test } from "bun:test";
 import { exchangeKept } from "../support/keeper-machine.ts";
-import { MemoryMachine, settleMemories } from "../support/memory-machines.ts";
+import { type MemoryMachine, memoriesOfEach, settleMemories } from "../support/memory-machines.ts";
 import { pick, seededRandom } from "../support/random.ts";
 
 const INDEX = "MEMORY.md";
@@ -8,17 +8,14 @@ const FIRST = "# Memory\n\n- [One](one.md)\n- [Two](two.md)\n";
 const READ_MS_MAX = 50_000;
 const TIMEOUT_MS = 120_000;
 
+const start = memoriesOfEach();
 let a: MemoryMachine;
 let b: MemoryMachine;
 
 beforeEach(async () => {
-  a = await MemoryMachine.start("anna");
-  b = await MemoryMachine.start("ben");
+  [a, b] = [await start("anna"), await start("ben")];
   a.save(INDEX, FIRST);
   await settleMemories(a, b);
-});
-afterEach(async () => {
-  for (const machine of [a, b]) await machine.remove();
 });
 
 function advance(milliseconds: number): void {

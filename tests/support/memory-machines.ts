@@ -1,3 +1,4 @@
+import { afterEach } from "bun:test";
 import {
   existsSync,
   mkdirSync,
@@ -238,6 +239,19 @@ function listed(folder: string): string[] {
     return each.isDirectory() ? [] : [path];
   });
   return names.sort();
+}
+
+/** For the tests of a file: starts machines that are removed after each. */
+export function memoriesOfEach(): typeof MemoryMachine.start {
+  const started: MemoryMachine[] = [];
+  afterEach(async () => {
+    for (const machine of started.splice(0)) await machine.remove();
+  });
+  return async (name, tested) => {
+    const machine = await MemoryMachine.start(name, tested);
+    started.push(machine);
+    return machine;
+  };
 }
 
 /** Exchanges and looks until nothing is left to do. */

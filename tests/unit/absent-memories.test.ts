@@ -1,16 +1,13 @@
-import { afterEach, beforeEach, expect, test } from "bun:test";
+import { beforeEach, expect, test } from "bun:test";
 import { exchangeKept } from "../support/keeper-machine.ts";
-import { MemoryMachine, settleMemories } from "../support/memory-machines.ts";
+import { type MemoryMachine, memoriesOfEach, settleMemories } from "../support/memory-machines.ts";
 
+const start = memoriesOfEach();
 let a: MemoryMachine;
 let b: MemoryMachine;
 
 beforeEach(async () => {
-  [a, b] = [await MemoryMachine.start("anna"), await MemoryMachine.start("ben")];
-});
-afterEach(async () => {
-  await a.remove();
-  await b.remove();
+  [a, b] = [await start("anna"), await start("ben")];
 });
 
 test("a file that was empty from the first gets what others have, unless it is being written", async () => {

@@ -1,27 +1,24 @@
-import { afterEach, beforeEach, expect, test } from "bun:test";
+import { beforeEach, expect, test } from "bun:test";
 import { join } from "node:path";
 import { settleLine } from "../../daemon/files/arrivals/told-lines.ts";
 import { listToldOfFiles } from "../../daemon/reading/told-files.ts";
 import { exchangeKept } from "../support/keeper-machine.ts";
-import { MemoryMachine, settleMemories } from "../support/memory-machines.ts";
+import { type MemoryMachine, memoriesOfEach, settleMemories } from "../support/memory-machines.ts";
 
 const INDEX = "MEMORY.md";
 const FIRST = "# Memory\n\n- [One](one.md)\n";
 const HOURS_MS = 2 * 60 * 60_000;
 const DAY_MS = 24 * 60 * 60_000;
 
+const start = memoriesOfEach();
 let a: MemoryMachine;
 let b: MemoryMachine;
 
 beforeEach(async () => {
-  a = await MemoryMachine.start("anna");
-  b = await MemoryMachine.start("ben");
+  [a, b] = [await start("anna"), await start("ben")];
   a.save(INDEX, FIRST);
   await settleMemories(a, b);
   await passMinute();
-});
-afterEach(async () => {
-  for (const machine of [a, b]) await machine.remove();
 });
 
 function advance(milliseconds: number): void {

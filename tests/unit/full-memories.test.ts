@@ -1,18 +1,18 @@
-import { afterEach, beforeEach, expect, test } from "bun:test";
+import { beforeEach, expect, setDefaultTimeout, test } from "bun:test";
 import { apartFolders } from "../../cli/views/memory-folders-view.ts";
 import { memoryFoldersStatus } from "../../daemon/status/memory-status.ts";
 import { exchangeKept } from "../support/keeper-machine.ts";
-import { MemoryMachine } from "../support/memory-machines.ts";
+import { type MemoryMachine, memoriesOfEach } from "../support/memory-machines.ts";
 
+// Generous, for machines that do other things besides.
+setDefaultTimeout(60_000);
+
+const start = memoriesOfEach();
 let a: MemoryMachine;
 let b: MemoryMachine;
 
 beforeEach(async () => {
-  [a, b] = [await MemoryMachine.start("anna"), await MemoryMachine.start("ben")];
-});
-afterEach(async () => {
-  await a.remove();
-  await b.remove();
+  [a, b] = [await start("anna"), await start("ben")];
 });
 
 const saidOf = ({ keeper }: MemoryMachine) => {

@@ -1,9 +1,9 @@
-import { afterAll, afterEach, beforeEach, expect, test } from "bun:test";
+import { afterAll, beforeEach, expect, test } from "bun:test";
 import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { listHeld } from "../../daemon/home/held-store.ts";
 import { createGitSandbox } from "../support/git-sandbox.ts";
-import { MemoryMachine, settleMemories } from "../support/memory-machines.ts";
+import { type MemoryMachine, memoriesOfEach, settleMemories } from "../support/memory-machines.ts";
 import { PLANTED } from "../support/planted-secrets.ts";
 import { SERENA } from "../support/serena-machines.ts";
 
@@ -14,12 +14,13 @@ const MENDED = `${BEFORE}of both\n`;
 const sandbox = createGitSandbox();
 afterAll(() => sandbox.remove());
 
+const start = memoriesOfEach();
 let a: MemoryMachine;
 let b: MemoryMachine;
 /** A repository with a memory, and a clone of it on the other machine. */
 beforeEach(async () => {
-  a = await MemoryMachine.start("anna", SERENA);
-  b = await MemoryMachine.start("ben", SERENA);
+  a = await start("anna", SERENA);
+  b = await start("ben", SERENA);
   await git(a, "init", "-q", "-b", "main");
   await saveAndCommit(BEFORE);
   rmSync(b.project, { recursive: true });
@@ -28,9 +29,6 @@ beforeEach(async () => {
     machine.links = machine.links.map((link) => ({ ...link, write: true }));
   }
   await settleMemories(a, b);
-});
-afterEach(async () => {
-  for (const machine of [a, b]) await machine.remove();
 });
 
 function git(machine: MemoryMachine, ...args: readonly string[]): Promise<string> {

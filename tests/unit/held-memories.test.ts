@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, test } from "bun:test";
+import { beforeEach, expect, test } from "bun:test";
 import assert from "node:assert/strict";
 import { readEnvironment } from "../../cli/place/environment.ts";
 import { writtenSince } from "../../cli/writes/written-memories.ts";
@@ -17,7 +17,12 @@ import { listAskedMemoryFiles } from "../../daemon/home/memory-files.ts";
 import { applyAllowed } from "../../daemon/inbox/apply-allowed.ts";
 import { replaceHeld } from "../../daemon/overwritten/replace-held.ts";
 import { readLocalMemories } from "../../daemon/reading/local-memories.ts";
-import { MEMORY_PROJECT, MemoryMachine, settleMemories } from "../support/memory-machines.ts";
+import {
+  MEMORY_PROJECT,
+  type MemoryMachine,
+  memoriesOfEach,
+  settleMemories,
+} from "../support/memory-machines.ts";
 import { PLANTED } from "../support/planted-secrets.ts";
 
 const NAME = "one.md";
@@ -25,15 +30,12 @@ const SECRET = `The token is ${PLANTED.github}\n`;
 /** The same in other words. */
 const VAULT = "The token is in the vault\n";
 
+const start = memoriesOfEach();
 let a: MemoryMachine;
 let b: MemoryMachine;
 
 beforeEach(async () => {
-  a = await MemoryMachine.start("anna");
-  b = await MemoryMachine.start("ben");
-});
-afterEach(async () => {
-  for (const machine of [a, b]) await machine.remove();
+  [a, b] = [await start("anna"), await start("ben")];
 });
 
 const placeOf = (text: string, name = NAME) => ({

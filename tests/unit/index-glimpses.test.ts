@@ -1,26 +1,22 @@
-import { afterEach, beforeEach, expect, test } from "bun:test";
+import { beforeEach, expect, test } from "bun:test";
 import { utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { exchangeKept } from "../support/keeper-machine.ts";
-import { MemoryMachine, settleMemories } from "../support/memory-machines.ts";
+import { type MemoryMachine, memoriesOfEach, settleMemories } from "../support/memory-machines.ts";
 import { waitFor } from "../support/wait-for.ts";
 
 const INDEX = "MEMORY.md";
 const FIRST = "# Memory\n\n- [One](one.md)\n- [Two](two.md)\n";
 
+const start = memoriesOfEach();
 let a: MemoryMachine;
 let b: MemoryMachine;
 
 beforeEach(async () => {
-  a = await MemoryMachine.start("anna");
-  b = await MemoryMachine.start("ben");
+  [a, b] = [await start("anna"), await start("ben")];
   a.save(INDEX, FIRST);
   await settleMemories(a, b);
 });
-afterEach(async () => {
-  for (const machine of [a, b]) await machine.remove();
-});
-
 test("the line of a session stays that saved between two looks, before another session did", async () => {
   await a.saveHeard(INDEX, `${FIRST}- of session 2\n`);
   await a.saveHeard(INDEX, `${FIRST}- of session 1\n`);
@@ -138,8 +134,7 @@ for (const transactions of Array.from({ length: 14 }, (_, at) => at)) {
 
 test("an index is looked at soon after its event, and the first two saves of a new one both stay", async () => {
   for (const machine of [a, b]) await machine.remove();
-  a = await MemoryMachine.start("anna");
-  b = await MemoryMachine.start("ben");
+  [a, b] = [await start("anna"), await start("ben")];
   a.save("topic.md", "a topic\n");
   await a.keeper.look();
   await a.saveHeard(INDEX, "# Memory\n\n- of session 1\n");

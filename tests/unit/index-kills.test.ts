@@ -1,21 +1,18 @@
-import { afterEach, beforeEach, expect, test } from "bun:test";
+import { beforeEach, expect, test } from "bun:test";
 import { exchangeKept } from "../support/keeper-machine.ts";
-import { MemoryMachine, settleMemories } from "../support/memory-machines.ts";
+import { type MemoryMachine, memoriesOfEach, settleMemories } from "../support/memory-machines.ts";
 
 const INDEX = "MEMORY.md";
 const FIRST = "# Memory\n\n- [One](one.md)\n- [Two](two.md)\n";
 
+const start = memoriesOfEach();
 let a: MemoryMachine;
 let b: MemoryMachine;
 
 beforeEach(async () => {
-  a = await MemoryMachine.start("anna");
-  b = await MemoryMachine.start("ben");
+  [a, b] = [await start("anna"), await start("ben")];
   a.save(INDEX, FIRST);
   await settleMemories(a, b);
-});
-afterEach(async () => {
-  for (const machine of [a, b]) await machine.remove();
 });
 
 function advance(milliseconds: number): void {

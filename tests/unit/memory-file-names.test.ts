@@ -1,18 +1,15 @@
-import { afterEach, beforeEach, expect, test } from "bun:test";
-import { MemoryMachine, settleMemories } from "../support/memory-machines.ts";
+import { beforeEach, expect, test } from "bun:test";
+import { type MemoryMachine, memoriesOfEach, settleMemories } from "../support/memory-machines.ts";
 
 /** Who saves later than that has surely read what others changed. */
 const MINUTE_MS = 61_000;
 
+const start = memoriesOfEach();
 let a: MemoryMachine;
 let b: MemoryMachine;
 
 beforeEach(async () => {
-  a = await MemoryMachine.start("anna");
-  b = await MemoryMachine.start("ben");
-});
-afterEach(async () => {
-  for (const machine of [a, b]) await machine.remove();
+  [a, b] = [await start("anna"), await start("ben")];
 });
 
 test("a key from elsewhere never leads out of the folder, nor to what a system takes for else", async () => {

@@ -1,20 +1,17 @@
-import { afterEach, beforeEach, expect, test } from "bun:test";
+import { beforeEach, expect, test } from "bun:test";
 import { readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { hashOf } from "../../daemon/disk/read-file.ts";
 import { putMemoryFile, readMemoryFiles } from "../../daemon/home/memory-files.ts";
 import { exchangeKept } from "../support/keeper-machine.ts";
-import { MemoryMachine, settleMemories } from "../support/memory-machines.ts";
+import { type MemoryMachine, memoriesOfEach, settleMemories } from "../support/memory-machines.ts";
 
+const start = memoriesOfEach();
 let a: MemoryMachine;
 let b: MemoryMachine;
 
 beforeEach(async () => {
-  a = await MemoryMachine.start("anna");
-  b = await MemoryMachine.start("ben");
-});
-afterEach(async () => {
-  for (const machine of [a, b]) await machine.remove();
+  [a, b] = [await start("anna"), await start("ben")];
 });
 
 test("after a kill in the middle of a write, what was written is no edit", async () => {

@@ -1,24 +1,21 @@
-import { afterEach, beforeEach, expect, test } from "bun:test";
-import { MemoryMachine, settleMemories } from "../support/memory-machines.ts";
+import { beforeEach, expect, test } from "bun:test";
+import { type MemoryMachine, memoriesOfEach, settleMemories } from "../support/memory-machines.ts";
 
 const INDEX = "MEMORY.md";
 const TOPICS = [1, 2, 3, 4, 5, 6, 7];
 const line = (n: number) => `- [Of ${n}](t${n}.md) — hint ${n}\n`;
 const indexOf = (...topics: number[]) => `# Memory\n\n${topics.map(line).join("")}`;
 
+const start = memoriesOfEach();
 let a: MemoryMachine;
 let b: MemoryMachine;
 
 beforeEach(async () => {
-  a = await MemoryMachine.start("anna");
-  b = await MemoryMachine.start("ben");
+  [a, b] = [await start("anna"), await start("ben")];
   for (const n of TOPICS) a.save(`t${n}.md`, `topic ${n}\n`);
   a.save(INDEX, indexOf(...TOPICS));
   await settleMemories(a, b);
   await passMinute();
-});
-afterEach(async () => {
-  for (const machine of [a, b]) await machine.remove();
 });
 
 async function passMinute(): Promise<void> {

@@ -1,25 +1,22 @@
-import { afterEach, beforeEach, expect, test } from "bun:test";
+import { beforeEach, expect, test } from "bun:test";
 import { closeSync, ftruncateSync, openSync, writeSync } from "node:fs";
 import { join } from "node:path";
-import { MemoryMachine, settleMemories } from "../support/memory-machines.ts";
+import { type MemoryMachine, memoriesOfEach, settleMemories } from "../support/memory-machines.ts";
 
 const INDEX = "MEMORY.md";
 const TOPIC = "one.md";
 const FIRST = "# Memory\n\n- one\n- two\n";
 
+const start = memoriesOfEach();
 let a: MemoryMachine;
 let b: MemoryMachine;
 
 beforeEach(async () => {
-  a = await MemoryMachine.start("anna");
-  b = await MemoryMachine.start("ben");
+  [a, b] = [await start("anna"), await start("ben")];
   a.save(INDEX, FIRST);
   a.save(TOPIC, "one\n");
   await settleMemories(a, b);
   await passMinutes();
-});
-afterEach(async () => {
-  for (const machine of [a, b]) await machine.remove();
 });
 
 async function passMinutes(): Promise<void> {

@@ -1,19 +1,16 @@
-import { afterEach, beforeEach, expect, test } from "bun:test";
+import { beforeEach, expect, test } from "bun:test";
 import { listHeld } from "../../daemon/home/held-store.ts";
-import { MemoryMachine, settleMemories } from "../support/memory-machines.ts";
+import { type MemoryMachine, memoriesOfEach, settleMemories } from "../support/memory-machines.ts";
 import { PLANTED } from "../support/planted-secrets.ts";
 
 const NAME = "one.md";
 const TEXT = `one\nprecious\nThe token is ${PLANTED.github}\n`;
 
+const start = memoriesOfEach();
 let a: MemoryMachine;
 let b: MemoryMachine;
 beforeEach(async () => {
-  a = await MemoryMachine.start("anna");
-  b = await MemoryMachine.start("ben");
-});
-afterEach(async () => {
-  for (const machine of [a, b]) await machine.remove();
+  [a, b] = [await start("anna"), await start("ben")];
 });
 
 /** Of which files texts are held, and whether each is shown as the memory. */

@@ -1,9 +1,9 @@
-import { afterAll, afterEach, beforeEach, expect, test } from "bun:test";
+import { afterAll, beforeEach, expect, test } from "bun:test";
 import { existsSync, linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { createGitSandbox } from "../support/git-sandbox.ts";
 import { exchangeKept } from "../support/keeper-machine.ts";
-import { MemoryMachine, settleMemories } from "../support/memory-machines.ts";
+import { type MemoryMachine, memoriesOfEach, settleMemories } from "../support/memory-machines.ts";
 import { CURSOR_RULES } from "../support/rule-machines.ts";
 
 const RULE =
@@ -14,14 +14,12 @@ const CONDITIONAL = '---\npaths:\n  - "src/**/*.ts"\n---\n\nNo default exports.\
 const sandbox = createGitSandbox();
 afterAll(() => sandbox.remove());
 
+const start = memoriesOfEach();
 let a: MemoryMachine;
 let b: MemoryMachine;
 beforeEach(async () => {
-  a = await MemoryMachine.start("anna", CURSOR_RULES);
-  b = await MemoryMachine.start("ben", CURSOR_RULES);
-});
-afterEach(async () => {
-  for (const machine of [a, b]) await machine.remove();
+  a = await start("anna", CURSOR_RULES);
+  b = await start("ben", CURSOR_RULES);
 });
 
 /** A rule of Claude Code. */

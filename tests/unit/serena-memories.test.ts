@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, test } from "bun:test";
+import { beforeEach, expect, test } from "bun:test";
 import {
   existsSync,
   mkdirSync,
@@ -13,7 +13,7 @@ import { keyOfName } from "../../daemon/assistants/memory-folders/memory-names.t
 import { LOCAL_ACCOUNT, LOCAL_USER } from "../../daemon/home/local-account.ts";
 import { userDocument } from "../../shared/replica/document/address.ts";
 import { exchangeKept } from "../support/keeper-machine.ts";
-import { MemoryMachine, settleMemories } from "../support/memory-machines.ts";
+import { type MemoryMachine, memoriesOfEach, settleMemories } from "../support/memory-machines.ts";
 import { PLANTED } from "../support/planted-secrets.ts";
 import { memoryCommits } from "../support/real-data.ts";
 import { replayMemories } from "../support/replay-memories.ts";
@@ -21,14 +21,12 @@ import { SERENA, SERENA_GLOBAL } from "../support/serena-machines.ts";
 
 const CORE = "# Core\r\nSee `mem:lsp/clangd` and `mem:global/style`.\n\nno end";
 
+const start = memoriesOfEach();
 let a: MemoryMachine;
 let b: MemoryMachine;
 beforeEach(async () => {
-  a = await MemoryMachine.start("anna", SERENA);
-  b = await MemoryMachine.start("ben", SERENA);
-});
-afterEach(async () => {
-  for (const machine of [a, b]) await machine.remove();
+  a = await start("anna", SERENA);
+  b = await start("ben", SERENA);
 });
 
 function codes(machine: MemoryMachine): string[] {

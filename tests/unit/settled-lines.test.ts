@@ -1,9 +1,9 @@
-import { afterEach, beforeEach, expect, test } from "bun:test";
+import { beforeEach, expect, test } from "bun:test";
 import { join } from "node:path";
 import { settleText } from "../../daemon/assistants/memory-folders/settled-text.ts";
 import { listTold, settleLine } from "../../daemon/files/arrivals/told-lines.ts";
 import { LIMITS } from "../../shared/limits.ts";
-import { MemoryMachine, settleMemories } from "../support/memory-machines.ts";
+import { type MemoryMachine, memoriesOfEach, settleMemories } from "../support/memory-machines.ts";
 import { PLANTED } from "../support/planted-secrets.ts";
 
 const INDEX = "MEMORY.md";
@@ -41,15 +41,12 @@ test("a decision for which there is no room is not done, and others are", () => 
   });
 });
 
+const start = memoriesOfEach();
 let a: MemoryMachine;
 let b: MemoryMachine;
 
 beforeEach(async () => {
-  a = await MemoryMachine.start("anna");
-  b = await MemoryMachine.start("ben");
-});
-afterEach(async () => {
-  for (const machine of [a, b]) await machine.remove();
+  [a, b] = [await start("anna"), await start("ben")];
 });
 
 async function decide(line: string, as: "drop" | "keep"): Promise<void> {

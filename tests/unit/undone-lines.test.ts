@@ -1,8 +1,8 @@
-import { afterEach, beforeEach, expect, test } from "bun:test";
+import { beforeEach, expect, test } from "bun:test";
 import { dirname, join } from "node:path";
 import { listTold, settleLine } from "../../daemon/files/arrivals/told-lines.ts";
 import { exchangeKept } from "../support/keeper-machine.ts";
-import { MemoryMachine, settleMemories } from "../support/memory-machines.ts";
+import { type MemoryMachine, memoriesOfEach, settleMemories } from "../support/memory-machines.ts";
 import { PersonalMachine, settlePersonal } from "../support/personal-machines.ts";
 
 const INDEX = "MEMORY.md";
@@ -11,18 +11,15 @@ const ONE = "- [One](one.md)";
 const TWO = "- [Two](two.md)";
 const FIRST = `# Memory\n\n${ONE}\n${TWO}\n`;
 
+const start = memoriesOfEach();
 let a: MemoryMachine;
 let b: MemoryMachine;
 
 beforeEach(async () => {
-  a = await MemoryMachine.start("anna");
-  b = await MemoryMachine.start("ben");
+  [a, b] = [await start("anna"), await start("ben")];
   a.save(INDEX, FIRST);
   await settleMemories(a, b);
   await passMinute();
-});
-afterEach(async () => {
-  for (const machine of [a, b]) await machine.remove();
 });
 
 async function passMinute(): Promise<void> {
