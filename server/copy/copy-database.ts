@@ -8,6 +8,7 @@ import { narrowTables } from "../../shared/sqlite/narrow-tables.ts";
 import type { World } from "../../shared/world.ts";
 import type { HostTables } from "../stores/account-tables.ts";
 import type { HostDatabase } from "../stores/host-database.ts";
+import { openAnyDatabase } from "../stores/open-any.ts";
 import { openHostStore } from "../stores/open-store.ts";
 import { COPIED_TABLES, type CopiedTable, NUMBERED } from "./copied-tables.ts";
 import { RowsDigest, rowsOf, writeRows } from "./table-rows.ts";
@@ -41,9 +42,12 @@ export async function copyDatabase({
   readonly world: World;
 }): Promise<DatabaseCopy> {
   if (!isPostgresAddress(from) && !existsSync(from)) throw refused(`there is no database ${from}`);
-  const source = await open(from, world);
+  const source = await openSource(from, world);
   try {
-    const target = await open(to, world);
+    // The commit may wait for a standby that is lost; what only reads waits for none.
+    const target = isPostgresAddress(to)
+      ? await openAnyDatabase(to, world)
+      : await openFile(to, world);
     try {
       return await target.write(async (into) => {
         await unhurried(into);
@@ -58,13 +62,15 @@ export async function copyDatabase({
   }
 }
 
-async function open(place: string, world: World): Promise<Opened> {
-  if (isPostgresAddress(place)) {
-    const { openPostgresDatabase } = await import("../stores/open-postgres-store.ts");
-    return await openPostgresDatabase(place);
-  }
-  // The lock is held until `close`, so nobody serves the database meanwhile.
-  const { database, close } = await openHostStore(place, world);
+async function openSource(place: string, world: World): Promise<Opened> {
+  if (!isPostgresAddress(place)) return await openFile(place, world);
+  const { openPostgresDatabase } = await import("../stores/open-postgres-store.ts");
+  return await openPostgresDatabase(place, world);
+}
+
+/** Its lock is held until `close`, so nobody serves it meanwhile. */
+async function openFile(path: string, world: World): Promise<Opened> {
+  const { database, close } = await openHostStore(path, world);
   await database.write(async (db) => fileAll(narrowTables(db)));
   return { reader: database.reader, write: (work) => database.write(work), close };
 }

@@ -4,7 +4,7 @@ import type { HostDatabase } from "./host-database.ts";
 import { openHostDatabase } from "./open-store.ts";
 
 /**
- * A host's database for commands beside running servers: only for accounts and tokens. The driver
+ * A host's database for commands: beside running servers only for accounts and tokens. The driver
  * of PostgreSQL is loaded only where it is asked for.
  */
 export async function openAnyDatabase(
@@ -16,7 +16,7 @@ export async function openAnyDatabase(
     import("./open-postgres-store.ts"),
     import("../../shared/postgres/held-up.ts"),
   ]);
-  const database = await openPostgresDatabase(path);
+  const database = await openPostgresDatabase(path, world);
   return {
     ...database,
     write: (work) => writeUnlessHeldUp(database, world, () => database.write(work)),

@@ -27,7 +27,7 @@ export async function openPostgresStore(
   world: World,
   { clock = "database", log = silentLog }: PostgresStoreOptions = {},
 ): Promise<HostStore> {
-  const database = await openPostgresDatabase(address);
+  const database = await openPostgresDatabase(address, world);
   try {
     const store = await PostgresReplica.open({
       database,
@@ -61,8 +61,11 @@ export async function openPostgresStore(
 }
 
 /** The same database for commands beside running servers: only for accounts and tokens. */
-export function openPostgresDatabase(address: string): Promise<PostgresDatabase<HostTables>> {
-  return openPostgres<HostTables>(address, hostMigrationsOnPostgres);
+export function openPostgresDatabase(
+  address: string,
+  world: World,
+): Promise<PostgresDatabase<HostTables>> {
+  return openPostgres<HostTables>(address, hostMigrationsOnPostgres, world);
 }
 
 function figuresOf({ reading, writing }: PostgresDatabase<HostTables>): ConnectionFigures {

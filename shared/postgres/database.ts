@@ -1,6 +1,8 @@
 import type { Kysely } from "kysely";
+import type { World } from "../world.ts";
 import { checkServer, refuseMissing, refuseUnlike, refuseUnrecorded } from "./check-server.ts";
-import { migratePostgres, type PostgresMigration } from "./migrate.ts";
+import { writeUnlessHeldUp } from "./held-up.ts";
+import { migratePostgres, type PostgresMigration, stepsTaken } from "./migrate.ts";
 import { kyselyThrough, SessionPool } from "./pool.ts";
 import { schemaPartsOf } from "./schema-parts.ts";
 import { inTransaction } from "./transaction.ts";
@@ -31,13 +33,14 @@ export interface PostgresDatabase<Tables> {
  * nothing is changed then.
  *
  * ```
- * const database = await openPostgres<HostTables>("postgres://memsync@db/memsync", migrations);
+ * const database = await openPostgres<HostTables>(address, migrations, world);
  * await database.write((db) => db.deleteFrom("sessions").execute());
  * ```
  */
 export async function openPostgres<Tables>(
   address: string,
   migrations: readonly PostgresMigration[],
+  world: World,
 ): Promise<PostgresDatabase<Tables>> {
   const writing = new SessionPool<Tables>(address, WRITING_MAX, { keepsPlaces: true });
   const reading = new SessionPool<Tables>(address, READING_MAX);
@@ -45,9 +48,14 @@ export async function openPostgres<Tables>(
   try {
     await checkServer(writing, parts);
     await refuseUnrecorded(writing, parts);
-    await migratePostgres(writing, migrations, (session, done) =>
-      refuseUnlike(session, migrations, done),
-    );
+    const known = await stepsTaken(writing, migrations);
+    if (migrations.some(({ name }) => !known.has(name))) {
+      await writeUnlessHeldUp({ reading, writing }, world, () =>
+        migratePostgres(writing, { migrations, known }, (session, done) =>
+          refuseUnlike(session, migrations, done),
+        ),
+      );
+    }
     await refuseMissing(writing, parts);
   } catch (thrown) {
     await Promise.all([writing.end(), reading.end()]);

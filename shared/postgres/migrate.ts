@@ -38,18 +38,30 @@ type StepsCheck<Tables> = (
 const LOCK = 7_403_616_013;
 
 /**
- * Brings a database to the schema of `migrations`, all in one transaction. Refuses one that a newer
- * program has changed in a way that this one can't go on with. Nothing is changed then, nor where
- * `check` throws.
+ * The steps that a database has taken. Refuses one that a newer program has changed in a way that
+ * this one can't go on with.
+ */
+export async function stepsTaken<Tables>(
+  pool: SessionPool<Tables>,
+  migrations: readonly PostgresMigration[],
+): Promise<ReadonlySet<string>> {
+  const known = await pool.use(stepsDone);
+  refuseNewer(known, migrations);
+  return new Set(known.keys());
+}
+
+/**
+ * Takes the steps that are not `known` to be taken, all in one transaction. Nothing is changed
+ * where `check` throws.
  */
 export async function migratePostgres<Tables>(
   pool: SessionPool<Tables>,
-  migrations: readonly PostgresMigration[],
+  {
+    migrations,
+    known,
+  }: { readonly migrations: readonly PostgresMigration[]; readonly known: ReadonlySet<string> },
   check: StepsCheck<Tables>,
 ): Promise<void> {
-  const known = await pool.use(stepsDone);
-  refuseNewer(known, migrations);
-  if (migrations.every(({ name }) => known.has(name))) return;
   await inTransaction(pool, async (session) => {
     await session.query("SELECT pg_advisory_xact_lock($1)", [LOCK]);
     const done = await stepsDone(session);

@@ -10,7 +10,7 @@ import { waitFor } from "../support/wait-for.ts";
 test("a copy whose one side has long to do does not lose the other meanwhile", async () => {
   const cluster = await postgresCluster();
   const [from, to] = [await cluster.createDatabase(), await cluster.createDatabase()];
-  for (const address of [from, to]) await (await openPostgresDatabase(address)).close();
+  for (const address of [from, to]) await (await openPostgresDatabase(address, realWorld)).close();
   await runOnPostgres(
     from,
     "INSERT INTO documents (owner, name, created_at, updated_at) VALUES ('acme', 'global', 1, 1)",

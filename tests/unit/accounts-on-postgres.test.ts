@@ -50,7 +50,7 @@ afterEach(async () => {
 async function openServers(servers: number): Promise<PostgresDatabase<HostTables>[]> {
   const address = await (await postgresCluster()).createDatabase();
   for (let made = 0; made < servers; made++) {
-    opened.push(await openPostgres(address, hostMigrationsOnPostgres));
+    opened.push(await openPostgres(address, hostMigrationsOnPostgres, realWorld));
   }
   return opened;
 }

@@ -5,6 +5,7 @@ import { asAccountId, type ProjectId } from "../../shared/ids.ts";
 import { projectDocument } from "../../shared/replica/document/address.ts";
 import { CommitFeed } from "../../shared/replica/postgres/commit-feed.ts";
 import type { CommittedRow } from "../../shared/replica/store/open-document.ts";
+import { realWorld } from "../../shared/world-real.ts";
 import { createDrivenWorld } from "../support/driven-world.ts";
 import { runOnPostgres, serversOfTests } from "../support/postgres-servers.ts";
 
@@ -18,7 +19,7 @@ const ANEW = -1;
 async function start() {
   const servers = await newDatabase();
   const { store } = await servers.open();
-  const database = await openPostgresDatabase(servers.address);
+  const database = await openPostgresDatabase(servers.address, realWorld);
   const state = { fails: false, uses: 0 };
   const told: number[] = [];
   const rows: CommittedRow[] = [];

@@ -71,7 +71,7 @@ const LONGEST: Readonly<Record<string, number>> = {
 
 test("an index has room for the longest texts of a row", async () => {
   const address = await (await postgresCluster()).createDatabase();
-  await (await openPostgresDatabase(address)).close();
+  await (await openPostgresDatabase(address, realWorld)).close();
   const rows = await runOnPostgres(
     address,
     `SELECT index.relname AS index, whole.relname || '.' || attname AS column
@@ -146,7 +146,7 @@ test("a long key of a database from before is one row, whichever program writes 
   const address = await (await postgresCluster()).createDatabase();
   const step = hostMigrationsOnPostgres.findIndex(({ name }) => /long-metadata/.test(name));
   const former = hostMigrationsOnPostgres.filter((_, at) => at !== step);
-  await (await openPostgres(address, former)).close();
+  await (await openPostgres(address, former, realWorld)).close();
   const put = (value: number) => `INSERT INTO metadata (document_id, key, value)
     VALUES (1, repeat('k', 5000), '${value}')
     ON CONFLICT (document_id, key) DO UPDATE SET value = excluded.value`;
@@ -155,7 +155,7 @@ test("a long key of a database from before is one row, whichever program writes 
     "INSERT INTO documents (owner, name, created_at, updated_at) VALUES ('acct', 'proj_a', 1, 1)",
     put(1),
   );
-  await (await openPostgresDatabase(address)).close();
+  await (await openPostgresDatabase(address, realWorld)).close();
   for (const value of [2, 3]) {
     const rows = await runOnPostgres(
       address,

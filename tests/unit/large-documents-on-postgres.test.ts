@@ -52,7 +52,7 @@ const PAGE = 1000;
 /** No table is ever analyzed, as after a large import. */
 async function neverAnalyzed(): Promise<string> {
   const address = await (await postgresCluster()).createDatabase();
-  await (await openPostgresDatabase(address)).close();
+  await (await openPostgresDatabase(address, realWorld)).close();
   const tables = await runOnPostgres(address, "SELECT relname FROM pg_stat_user_tables");
   await runOnPostgres(
     address,

@@ -115,7 +115,7 @@ function readWhole(address: string) {
 
 test("no request reads a table from one end to the other", async () => {
   const address = await (await postgresCluster()).createDatabase();
-  const database = await openPostgresDatabase(address);
+  const database = await openPostgresDatabase(address, realWorld);
   await runOnPostgres(address, ...FILL);
   const admin = new HostAdmin(database, realWorld);
   await admin.createAccount("acme", "pro");
@@ -140,7 +140,7 @@ test("no request reads a table from one end to the other", async () => {
 
 test("no statement of a sweep reads a whole table, and all of them reach the last document", async () => {
   const address = await (await postgresCluster()).createDatabase();
-  await (await openPostgresDatabase(address)).close();
+  await (await openPostgresDatabase(address, realWorld)).close();
   const last = "WITH last AS (SELECT max(id) AS id FROM documents)";
   await runOnPostgres(
     address,
@@ -172,7 +172,7 @@ test("no statement of a sweep reads a whole table, and all of them reach the las
 
 test("a look at some hundred accounts reads no table from one end to the other", async () => {
   const address = await (await postgresCluster()).createDatabase();
-  const database = await openPostgresDatabase(address);
+  const database = await openPostgresDatabase(address, realWorld);
   await runOnPostgres(
     address,
     ...FILL,

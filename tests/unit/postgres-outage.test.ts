@@ -1,5 +1,7 @@
 import { expect, test } from "bun:test";
+import { join } from "node:path";
 import { HostAdmin } from "../../server/accounts/host-admin.ts";
+import { copyDatabase } from "../../server/copy/copy-database.ts";
 import { createHostApp } from "../../server/host-app.ts";
 import { openAnyDatabase } from "../../server/stores/open-any.ts";
 import { silentLog } from "../../shared/log.ts";
@@ -180,6 +182,33 @@ test(
     await waitFor("the account", async () => (await names()).length === 2);
     expect(await names()).toEqual(["acme", "late"]);
     await commands.close();
+  },
+  FIRST_WITHIN_MS,
+);
+
+test(
+  "a first start and a copy that wait for a lost standby say so long before they are given up",
+  async () => {
+    const { folder, address } = await startPostgres();
+    endWithThisProcess(folder);
+    const file = join(folder, "copied.db");
+    const source = await openAnyDatabase(file, realWorld);
+    await new HostAdmin(source, realWorld).createAccount("acme", "pro");
+    await source.close();
+    const reload = "SELECT pg_reload_conf()";
+    const lose = "ALTER SYSTEM SET synchronous_standby_names = 'nobody'";
+    const find = "ALTER SYSTEM RESET synchronous_standby_names";
+    await runOnPostgres(address, lose, reload);
+    await expect(openAnyDatabase(address, realWorld)).rejects.toThrow(COMMIT_HELD_UP);
+    await runOnPostgres(address, find, reload);
+    await (await openAnyDatabase(address, realWorld)).close();
+    await runOnPostgres(address, lose, reload);
+    const copying = () => copyDatabase({ from: file, to: address, world: realWorld });
+    await expect(copying()).rejects.toThrow(COMMIT_HELD_UP);
+    await expect(copying()).rejects.toThrow(STANDBY_LOST);
+    await runOnPostgres(address, find, reload);
+    const names = async () => (await runOnPostgres(address, "SELECT name FROM accounts")).length;
+    await waitFor("the copy", async () => (await names()) === 1);
   },
   FIRST_WITHIN_MS,
 );

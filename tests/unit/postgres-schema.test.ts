@@ -78,7 +78,7 @@ test("a step that takes away, renames or narrows is found, unless it says that i
 
 test("the parts that a program looks for are those that its steps make", async () => {
   const address = await (await postgresCluster()).createDatabase();
-  await (await openPostgresDatabase(address)).close();
+  await (await openPostgresDatabase(address, realWorld)).close();
   const { tables, functions, steps } = schemaPartsOf(hostMigrationsOnPostgres);
   const found = (await runOnPostgres(address, partsThere(tables, functions))).map(
     ({ part }) => `${part}`,
@@ -104,16 +104,16 @@ test("what a step makes is the owner's, whoever takes the step", async () => {
     `GRANT ALL ON SCHEMA public TO ${role}`,
   );
   const owner = `${Object.assign(new URL(address), { username: role, password: "owner" })}`;
-  await (await openPostgres(owner, former)).close();
+  await (await openPostgres(owner, former, realWorld)).close();
   // A superuser may do everything.
-  await (await openPostgresDatabase(address)).close();
+  await (await openPostgresDatabase(address, realWorld)).close();
   const owners = await runOnPostgres(
     address,
     `SELECT DISTINCT pg_get_userbyid(relowner) AS owner FROM pg_class
       WHERE relnamespace = 'public'::regnamespace`,
   );
   expect(owners).toEqual([{ owner: role }]);
-  await (await openPostgresDatabase(owner)).close();
+  await (await openPostgresDatabase(owner, realWorld)).close();
   await runOnPostgres(owner, "INSERT INTO schema_migrations VALUES ('replica-9998-adds', false)");
   await runOnPostgres(address, `DROP OWNED BY ${role}`, `DROP ROLE ${role}`);
 });
@@ -124,7 +124,7 @@ test("only the tables' owner updates the schema, and others, who make none, go o
   const former = hostMigrationsOnPostgres.filter(
     (step) => !isLater(step) && !/removed/.test(step.name),
   );
-  await (await openPostgres(address, former)).close();
+  await (await openPostgres(address, former, realWorld)).close();
   const role = `writer_${new URL(address).pathname.slice(1)}`;
   await runOnPostgres(
     address,
@@ -134,18 +134,18 @@ test("only the tables' owner updates the schema, and others, who make none, go o
   );
   const writer = `${Object.assign(new URL(address), { username: role, password: "writer" })}`;
   // Whether a number was given before, to a row that is gone, shows by the sequence alone.
-  await expect(openPostgres(writer, former)).rejects.toThrow(
+  await expect(openPostgres(writer, former, realWorld)).rejects.toThrow(
     /user may not read \w+_seq.*: GRANT SELECT.* GRANT USAGE, SELECT ON ALL SEQUENCES$/,
   );
   const sequences = "USAGE, SELECT ON ALL SEQUENCES IN SCHEMA public";
   await runOnPostgres(address, `GRANT ${sequences} TO ${role}`);
-  await (await openPostgres(writer, former)).close();
+  await (await openPostgres(writer, former, realWorld)).close();
   const owner = decodeURIComponent(new URL(address).username);
-  await expect(openPostgresDatabase(writer)).rejects.toThrow(
+  await expect(openPostgresDatabase(writer, realWorld)).rejects.toThrow(
     `the schema has to be updated, and its tables are those of ${owner}: run this once as ${owner}`,
   );
-  await (await openPostgresDatabase(address)).close();
-  const database = await openPostgresDatabase(writer);
+  await (await openPostgresDatabase(address, realWorld)).close();
+  const database = await openPostgresDatabase(writer, realWorld);
   const found = await lookAtServer(database.reading, schemaPartsOf(hostMigrationsOnPostgres));
   expect(found).toMatchObject({ problem: undefined, isHeldUp: false });
   await runOnPostgres(address, `REVOKE ${sequences} FROM ${role}`);
