@@ -10,8 +10,17 @@ type Db = Kysely<HostTables>;
 
 export type CopiedRow = Readonly<Record<string, unknown>>;
 
-/** Rows that are read and written by one statement. */
+/** Rows that are read and written by one statement at most. */
 const ROWS_AT_ONCE = 200;
+
+/** As long as nobody knows how large a table's rows are. */
+const ROWS_AT_FIRST = 8;
+
+/**
+ * Bytes that one statement writes, up to a row. PostgreSQL takes a gigabyte, and has 30 seconds for
+ * it; a single document may have eleven megabytes.
+ */
+const BYTES_AT_ONCE = 8 * 1024 * 1024;
 
 /** Columns of a memory that PostgreSQL alone has: it derives them from the key and the value. */
 const WORDS: ReadonlySet<string> = new Set(["key_words", "value_words"]);
@@ -23,16 +32,44 @@ export async function* rowsOf(
 ): AsyncGenerator<readonly CopiedRow[]> {
   const columns = sql.join(keys.map((key) => sql.ref(key)));
   let last: CopiedRow | undefined;
+  let most = ROWS_AT_FIRST;
   for (;;) {
     const after = last;
     const further = after && sql`where (${columns}) > (${sql.join(keys.map((key) => after[key]))})`;
     const { rows } = await sql<CopiedRow>`
       select * from ${sql.table(name)} ${further ?? sql``}
-      order by ${columns} limit ${sql.lit(ROWS_AT_ONCE)}`.execute(db);
-    if (rows.length > 0) yield rows.map((row) => asCopied(name, row));
+      order by ${columns} limit ${sql.lit(most)}`.execute(db);
+    const pieces = inPieces(rows.map((row) => asCopied(name, row)));
+    yield* pieces;
     last = rows.at(-1);
-    if (rows.length < ROWS_AT_ONCE) return;
+    if (rows.length < most) return;
+    const longest = Math.max(...pieces.map((piece) => piece.length));
+    most = pieces.length > 1 ? longest : Math.min(2 * most, ROWS_AT_ONCE);
   }
+}
+
+/** The rows in order, each piece with no more bytes than one statement is to write. */
+function inPieces(rows: readonly CopiedRow[]): CopiedRow[][] {
+  const pieces: CopiedRow[][] = [];
+  let bytes = BYTES_AT_ONCE;
+  for (const row of rows) {
+    const size = sizeOf(row);
+    bytes += size;
+    if (bytes <= BYTES_AT_ONCE) pieces.at(-1)?.push(row);
+    else {
+      pieces.push([row]);
+      bytes = size;
+    }
+  }
+  return pieces;
+}
+
+/** About as many bytes as a row takes. */
+function sizeOf(row: CopiedRow): number {
+  const sizes = Object.values(row).map((value) =>
+    typeof value === "string" || value instanceof Uint8Array ? value.length : 0,
+  );
+  return sizes.reduce((sum, size) => sum + size, 1);
 }
 
 /** A row as either database can hold it, whichever it is from. */

@@ -3,8 +3,10 @@ import { randomBytes } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { sql } from "kysely";
 import { HostAdmin } from "../../server/accounts/host-admin.ts";
 import { copyDatabase } from "../../server/copy/copy-database.ts";
+import { rowsOf } from "../../server/copy/table-rows.ts";
 import { createHostApp, type HostApp } from "../../server/host-app.ts";
 import { openHostStore } from "../../server/stores/open-store.ts";
 import { asAccountId } from "../../shared/ids.ts";
@@ -17,6 +19,8 @@ const folder = mkdtempSync(join(tmpdir(), "memsync-copy-"));
 afterAll(() => rmSync(folder, { recursive: true }));
 
 const world = realWorld;
+
+const MEBIBYTE = 1024 * 1024;
 
 function openApp(path: string): Promise<HostApp> {
   return createHostApp({ path, world, log: silentLog, loopbackOnly: true, limits: "off" });
@@ -133,4 +137,28 @@ test("a database comes out of PostgreSQL as it went in, and answers the same eve
   await expect(copyDatabase({ from: join(folder, "no.db"), to: back, world })).rejects.toThrow(
     "there is no database",
   );
+});
+
+test("a statement of a copy has few megabytes, however large the documents are", async () => {
+  const { database, close } = await openHostStore(":memory:", world);
+  const sizes = Array.from({ length: 60 }, (_, at) => (at < 40 ? 10 : 2 * MEBIBYTE));
+  await database.write(async (db) => {
+    for (const [at, size] of sizes.entries()) {
+      await sql`insert into documents (id, owner, name, created_at, updated_at)
+        values (${at + 1}, 'acme', ${`proj_${at}`}, 1, 1)`.execute(db);
+      await sql`insert into snapshots (document_id, seq, payload, checksum, created_at)
+        values (${at + 1}, 1, zeroblob(${size}), 0, 1)`.execute(db);
+    }
+  });
+  const ids: unknown[] = [];
+  for await (const rows of rowsOf(database.reader, {
+    name: "snapshots",
+    keys: ["document_id"],
+  })) {
+    ids.push(...rows.map((row) => row.document_id));
+    const bytes = rows.map(({ payload }) => (payload instanceof Uint8Array ? payload.length : 0));
+    expect(bytes.reduce((sum, each) => sum + each, 0)).toBeLessThanOrEqual(10 * MEBIBYTE);
+  }
+  expect(ids).toEqual(sizes.map((_, at) => at + 1));
+  await close();
 });
