@@ -1,6 +1,7 @@
 import type { Command } from "commander";
 import {
   backUp,
+  beginNewEpoch,
   copyDatabase,
   restore,
   shownDatabase,
@@ -12,6 +13,7 @@ import { resolveFolder } from "../place/resolve-folder.ts";
 import { CommandFailed } from "../screen/errors.ts";
 import { say, sayJson, saySentence } from "../screen/output.ts";
 import { shownWhile } from "../screen/shown-while.ts";
+import { presentDatabase } from "../server/host-database.ts";
 import { databasePathOf, type SettingFlags, withDatabase } from "../server/server-settings.ts";
 
 interface CopyFlags {
@@ -21,7 +23,15 @@ interface CopyFlags {
   readonly json?: boolean;
 }
 
-/** `server backup` and `server restore`. */
+const NEW_EPOCH_HELP = `
+Servers notice a restore by themselves, but not that a whole machine was put back while its
+PostgreSQL ran, as to a snapshot with its memory. After this, machines bring back what is missing.
+A server on a file needs only a restart: it takes a new epoch at each start.
+
+Examples:
+  memsync server new-epoch --database-url postgres://memsync@db/memsync`;
+
+/** `server backup`, `restore`, `copy` and `new-epoch`. */
 export function addBackupCommands(server: Command, env: Environment): void {
   withDatabase(server.command("backup <file>"))
     .description("copy the database, whether the server runs or not")
@@ -37,6 +47,25 @@ export function addBackupCommands(server: Command, env: Environment): void {
     .description("copy a database into an empty one: sqlite:PATH or postgres://… each")
     .option("--json", "print what was done as JSON")
     .action((from: string, to: string, flags: CopyFlags) => runCopy(env, { from, to }, flags));
+  withDatabase(server.command("new-epoch"))
+    .description("have machines bring back what a database lacks that was put back unnoticed")
+    .option("--json", "print the epoch as JSON, null for a file")
+    .addHelpText("after", NEW_EPOCH_HELP)
+    .action((flags: CopyFlags) => runNewEpoch(env, flags));
+}
+
+async function runNewEpoch(env: Environment, flags: CopyFlags): Promise<void> {
+  const database = presentDatabase(env, flags);
+  const epoch = await beginNewEpoch(database, realWorld);
+  if (flags.json) {
+    sayJson({ database: shownDatabase(database), epoch: epoch ?? null });
+    return;
+  }
+  if (epoch !== undefined) {
+    saySentence(`${shownDatabase(database)} has a new epoch: machines bring back what is missing`);
+    return;
+  }
+  saySentence("a server on a file takes a new epoch at each start: restart it, if it runs");
 }
 
 async function runCopy(

@@ -9,6 +9,7 @@ export { type Belongings, HostRemoval } from "../../server/accounts/host-removal
 // With `emulator-program.ts` the only place from which the daemon and the command line reach the
 // server's start and backup.
 export { backUp } from "../../server/backup/back-up.ts";
+export { beginNewEpoch } from "../../server/backup/new-epoch.ts";
 export { restore } from "../../server/backup/restore.ts";
 export { copyDatabase } from "../../server/copy/copy-database.ts";
 export { runServer } from "../../server/main.ts";

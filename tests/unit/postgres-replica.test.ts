@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import pg from "pg";
 import * as Y from "yjs";
+import { beginNewEpoch } from "../../server/backup/new-epoch.ts";
 import { openPostgresStore } from "../../server/stores/open-postgres-store.ts";
 import type { HostStore } from "../../server/stores/open-store.ts";
 import { asAccountId, type ProjectId } from "../../shared/ids.ts";
@@ -267,6 +268,24 @@ test("a database that is put back from a copy has another epoch, though nothing 
   expect(after.epoch).not.toBe(before.epoch);
   expect(await keysInMemory(back)).toEqual(["a", "c"]);
   await back.close();
+});
+
+test("a new epoch is taken over by servers that run, and by those that start", async () => {
+  const database = await newDatabase();
+  const running = await database.open();
+  const before = await set(running, "a");
+  let anew = 0;
+  running.onAnew?.(() => {
+    anew += 1;
+  });
+  const epoch = (await beginNewEpoch(database.address, realWorld)) ?? "";
+  expect(["", before.epoch]).not.toContain(epoch);
+  expect(await set(running, "b")).toEqual({ epoch, seq: before.seq + 1 });
+  expect(anew).toBe(1);
+  const started = await database.open();
+  expect(await set(started, "c")).toEqual({ epoch, seq: before.seq + 2 });
+  expect(await keysInMemory(running)).toEqual(["a", "b", "c"]);
+  expect(await beginNewEpoch("a-file.db", realWorld)).toBeUndefined();
 });
 
 test("servers whose sessions are in other time zones share an epoch", async () => {

@@ -46,17 +46,33 @@ export function currentEpoch<Tables>(pool: SessionPool<Tables>, newEpoch: string
       );
       return known.epoch;
     }
-    await session.change(
-      `INSERT INTO incarnation (mark, database_oid, written_by, epoch)
-      VALUES (${INCARNATION}, ${DATABASE_OID}, ${WRITTEN_BY}, $1)
-      ON CONFLICT (one) DO UPDATE
-      SET mark = excluded.mark, database_oid = excluded.database_oid,
-        written_by = excluded.written_by, epoch = excluded.epoch`,
-      [newEpoch],
-    );
+    await begin(session, newEpoch);
     // Of two servers that start together the second has waited for the first, and takes its epoch.
     return newEpoch;
   });
+}
+
+/**
+ * Has the database's logs go on under `newEpoch`, as after a restore. Servers that run take it over
+ * with their next write.
+ */
+export function beginEpoch<Tables>(pool: SessionPool<Tables>, newEpoch: string): Promise<void> {
+  return inTransaction(pool, async (session) => {
+    // A server that starts meanwhile waits, and takes this epoch.
+    await readForUpdate(session);
+    await begin(session, newEpoch);
+  });
+}
+
+async function begin<Tables>(session: PostgresSession<Tables>, epoch: string): Promise<void> {
+  await session.change(
+    `INSERT INTO incarnation (mark, database_oid, written_by, epoch)
+    VALUES (${INCARNATION}, ${DATABASE_OID}, ${WRITTEN_BY}, $1)
+    ON CONFLICT (one) DO UPDATE
+    SET mark = excluded.mark, database_oid = excluded.database_oid,
+      written_by = excluded.written_by, epoch = excluded.epoch`,
+    [epoch],
+  );
 }
 
 async function readForUpdate<Tables>(session: PostgresSession<Tables>) {
