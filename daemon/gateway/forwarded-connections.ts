@@ -7,6 +7,8 @@ import type { Caller, ConnectionService } from "./mount.ts";
 
 const PATH = "/api/projects/connect";
 
+const WHEN_IT_HAS_ONE = "it has a project of this machine's once that is linked and synced";
+
 /**
  * Only the service connects projects. Requests are passed to the caller's remote, and refused with
  * an explanation while that can't be reached.
@@ -38,7 +40,10 @@ function connectionIn(outcome: Outcome<unknown>): Connection {
   }
   const message = `connections are made by the service: ${outcome.message}`;
   if (outcome.kind !== "refused") throw new AppError("internal", message);
-  if (outcome.status === 404) throw new AppError("not_found", message);
+  if (outcome.status === 404) {
+    // A project that was made here may be one that the service is yet to hear of.
+    throw new AppError("not_found", `${message} (${WHEN_IT_HAS_ONE})`);
+  }
   if (outcome.status === 403) throw new AppError("forbidden", message);
   throw new AppError("invalid_request", message);
 }

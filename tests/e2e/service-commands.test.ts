@@ -134,7 +134,9 @@ scenario(
     await machine.memsync("disconnect", ids[0] ?? "", ids[1] ?? "", "--json");
     expect(await connected()).toEqual([]);
     expect((await machine.run(["connect", ".", one])).status).toBe(2);
-    expect((await machine.run(["connect", ".", "proj_unknown"])).status).toBe(1);
+    const unknown = await machine.run(["connect", ".", "proj_unknown"]);
+    expect([unknown.status, unknown.stdout]).toEqual([1, ""]);
+    expect(unknown.stderr).toContain("once that is linked and synced");
     network.cut();
     const cut = await machine.run(["connect", ".", "../other"]);
     expect([cut.status, cut.stdout]).toEqual([1, ""]);
