@@ -40,8 +40,8 @@ export const PERSONAL: readonly Mistake[] = [
   lines(
     "a line that a project has already holds what is written there",
     "what a project has already holds nothing, wherever it stands there",
-    "if (other.has(letters)) own.delete(letters);",
-    "if (other.has(letters)) own.get(letters);",
+    "if (other.some((reading) => reading.has(letters))) own.delete(letters);",
+    "if (other.length === 0) own.delete(letters);",
   ),
   noted(
     "what somebody allows for one project goes to every other",
