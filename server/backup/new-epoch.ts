@@ -12,7 +12,7 @@ export async function beginNewEpoch(place: string, world: World): Promise<string
     import("../../shared/replica/postgres/incarnation.ts"),
     import("../../shared/replica/store/writer.ts"),
   ]);
-  const database = await openPostgresDatabase(place);
+  const database = await openPostgresDatabase(place, world);
   try {
     const { epoch } = newWriter(world);
     await beginEpoch(database.writing, epoch);
