@@ -1,7 +1,6 @@
 import type { Kysely } from "kysely";
 import { readDeletion } from "../../daemon/home/deleted-project.ts";
 import type { DaemonTables } from "../../daemon/home/tables.ts";
-import { joinsOfUnlinked } from "../../daemon/status/joined-projects.ts";
 import { parseProjectId } from "../../shared/ids.ts";
 import type { ProjectDeletion } from "../../shared/replica/document/deletion-entry.ts";
 import type { Environment } from "../place/environment.ts";
@@ -34,6 +33,8 @@ export async function sayIfDeleted(env: Environment, project: string): Promise<v
 /** Where the folder of a deleted project went on another machine; empty if it did not. */
 async function wentShown(db: Kysely<DaemonTables>, project: string): Promise<string> {
   const id = parseProjectId(project);
+  // It loads Yjs, which no other write or reading needs.
+  const { joinsOfUnlinked } = await import("../../daemon/status/joined-projects.ts");
   const joins = id === undefined ? [] : await joinsOfUnlinked(db, id);
   const [join] = joins.filter((each) => !each.is_return);
   return join ? `. It was ${joinedTo(join)}: ${joinWays(join)}` : "";

@@ -139,7 +139,7 @@ export const PERSONAL: readonly Mistake[] = [
     "text.match(MARKED)",
     "text.match(PERSONAL_BLOCK)",
   ),
-  keeper(
+  mistakesIn("daemon/assistants/personal/known-file.ts", FOUND)(
     "a link that is led to a team's file makes its block one's own text",
     "a link that is led to another file is asked about, like a block that was there before",
     "target !== undefined && path !== target && path !== file.path",
