@@ -217,7 +217,7 @@ export class Daemon implements Controlled {
       git,
       remotes: this.#remotes,
       links: () => this.#folders.links,
-      isOfOthers: (account) => this.#others.isRefused(account),
+      isOfOthers: (account) => this.#others.isKnownFor(account),
     });
   }
 

@@ -62,8 +62,10 @@ async function questionOf(
   id: ProjectId | undefined,
 ): Promise<string | undefined> {
   const found = await findLinkAbove(db, await listLinks(db), dir);
+  // Without a name nothing is copied.
+  if (id === undefined) return undefined;
   if (found?.dir !== dir) return await unlinkedQuestion(db, dir, id);
-  if (id === undefined || found.link.projectId === id) return undefined;
+  if (found.link.projectId === id) return undefined;
   const { projectId: former, name } = found.link;
   const account = (await findBinding(db, former)) ?? LOCAL_ACCOUNT;
   // Nothing is copied into a project of another remote.
@@ -90,11 +92,7 @@ async function questionOf(
 }
 
 /** The question about a folder that is linked nowhere; undefined unless it goes back. */
-async function unlinkedQuestion(
-  db: Db,
-  dir: string,
-  id: ProjectId | undefined,
-): Promise<string | undefined> {
+async function unlinkedQuestion(db: Db, dir: string, to: ProjectId): Promise<string | undefined> {
   const read = await readPlace(dir);
   const place = read.kind === "folder" ? read.place : undefined;
   const past = place && (await findPastProject(db, { dir, place }));
@@ -102,8 +100,7 @@ async function unlinkedQuestion(
   if (past?.evidence !== "chosen") return undefined;
   const identity = await identifyProject(createGit(), dir);
   const derivedId = identity.kind === "none" ? undefined : identity.projectId;
-  const to = id ?? derivedId;
-  const from = to && (await findWayBack(db, { dir, place, derivedId, to }));
+  const from = await findWayBack(db, { dir, place, derivedId, to });
   if (!from) return undefined;
   const { name, projectId: former } = from;
   return (

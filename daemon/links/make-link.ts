@@ -148,8 +148,11 @@ export async function writeLink(
   const { dir, identity, former, known } = facts;
   const { remote, allows } = options;
   const { bringsMemories, derivedId } = chosen;
-  // A folder that was unlinked meanwhile goes back from where it was, as a linked one does.
-  const from = former ?? (await findWayBack(db, { ...facts, derivedId, to: link.projectId }));
+  // A folder that was unlinked goes back from where it was, as a linked one does, where somebody
+  // has named the project: nobody is asked about any other link.
+  const to = link.projectId;
+  const wayBack = options.id && (await findWayBack(db, { ...facts, derivedId, to }));
+  const from = former ?? (wayBack || undefined);
   const binding = { project: link.projectId, remote, former, others, allows };
   const before = await countHeld(db, link.projectId);
   const account = await bindProject(context, book, binding);
@@ -162,8 +165,7 @@ export async function writeLink(
   const textBefore = text.trim() === "" ? undefined : revisionName(text);
   const begun = options.anew === true && (await beginProject(context, account, link.projectId));
   const relinked = { former: from, link, derivedId };
-  const comes = bringsMemories || from !== former;
-  const moved = await moveToProject(context, account, { ...relinked, bringsMemories: comes });
+  const moved = await moveToProject(context, account, { ...relinked, bringsMemories });
   const isOutsideGit = identity.kind === "none" && identity.why === "no-git";
   if (isOutsideGit) await forgetGit(db, dir);
   // For a file that was never read, nothing else shows that it is followed without git.

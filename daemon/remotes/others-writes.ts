@@ -30,14 +30,20 @@ export class OthersWrites {
     this.#options = options;
   }
 
-  /** Whether what is written to an account is known, or must be feared, to be another's. */
-  async isRefused(account: AccountId): Promise<boolean> {
-    return isOfOthers(await this.#unkept(), account);
+  /**
+   * Whether the daemon is known to run for another than an account's user: its service has said
+   * so, or is none of the home's. Of a token that was not heard of yet nobody knows.
+   */
+  async isKnownFor(account: AccountId): Promise<boolean> {
+    const unkept = await this.#unkept();
+    if (!isOfOthers(unkept, account)) return false;
+    const { blockedBy } = this.#options.remotes.find(account)?.service ?? {};
+    return unkept?.code === "unknown-service" || blockedBy?.code === "token-of-another";
   }
 
   /** Throws for a layer that is nobody else's. A new token's user is asked for, for a moment. */
   async refuse(account: AccountId, layer: Layer): Promise<void> {
-    if (layer === "project" || !(await this.isRefused(account))) return;
+    if (layer === "project" || !isOfOthers(await this.#unkept(), account)) return;
     const open = this.#options.remotes.find(account);
     if (open) await this.#options.audiences.before(open);
     const unkept = await this.#unkept();

@@ -117,9 +117,12 @@ export async function findRemoteOf(
 ): Promise<Pick<Remote, "name" | "url" | "account"> | undefined> {
   const remotes = await listRemotes(db);
   if (remotes.length > 0) return findTarget(remotes, { name, url });
-  const former = name === undefined ? await findFormerService(db) : undefined;
-  if (former === undefined || !isSameAddress(url, former)) return undefined;
-  return { name: nameOfUrl(url, [EMBEDDED]), url: former, account: LOCAL_ACCOUNT };
+  const former = await findFormerService(db);
+  if (former === undefined) return undefined;
+  // As `nameRemotes` will call it.
+  const remote = { name: nameOfUrl(former, [EMBEDDED]), url: former, account: LOCAL_ACCOUNT };
+  const isMeant = name === undefined ? isSameAddress(url, former) : name === remote.name;
+  return isMeant ? remote : undefined;
 }
 
 function findTarget(remotes: readonly Remote[], { name, url }: LoginTarget): Remote | undefined {

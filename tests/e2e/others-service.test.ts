@@ -109,9 +109,9 @@ scenario("a block's lines that came while a daemon ran for another are asked abo
     await ann.down();
     ann.service = { url: mine.url, token: await folder.token("acme", "--user", "bob") };
     await ann.up();
-    write("a rule of bob");
     const state = async () => (await ann.status()).personal.files[0]?.code;
     await waitFor("it to be told", async () => (await state()) === "personal-of-another");
+    write("a rule of bob");
     await ann.memsync("sync", "--wait", "0").catch(() => undefined);
     expect((await text()).stdout).not.toContain("bob");
     await ann.down();
@@ -191,3 +191,36 @@ scenario("a login binds to the former service what came while its address was no
     expect((await own(other)).toSorted()).toEqual(["of acme", "of ann", "without an address"]);
   }),
 );
+
+scenario("one's own new token is no other's, for a block's lines from before the start", (lab) =>
+  withAnn(lab, async ({ ann, folder, mine }) => {
+    const file = join(ann.environment().HOME ?? "", ".claude", "CLAUDE.md");
+    mkdirSync(join(file, ".."), { recursive: true });
+    writeFileSync(file, "# mine\n");
+    await ann.up();
+    await ann.memsync("personal", "on", "claude", "--yes");
+    const block = () => readFileSync(file, "utf8");
+    await waitFor("the block", async () => block().includes("memsync:personal end"));
+    await ann.down();
+    writeFileSync(file, block().replace("<!-- memsync:personal end", "- while it was down\n$&"));
+    ann.service = { url: mine.url, token: await folder.token("acme", "--user", "ann") };
+    await ann.up();
+    const text = () => ann.run(["get", "personal/instructions", "--layer", "user"]);
+    await waitFor("her line", async () => (await text()).stdout.includes("while it was down"));
+  }),
+);
+
+for (const how of ["by --url", "by MEMSYNC_URL"]) {
+  scenario(`a first login under the name that memsync gives is compared, too, ${how}`, (lab) =>
+    withAnn(lab, async ({ ann, folder, mine }) => {
+      const stdin = await folder.token("acme", "--user", "bob");
+      const name = new URL(mine.url).host.replace(":", "-");
+      const url = how === "by --url" ? ["--url", mine.url] : [];
+      ann.service = undefined;
+      ann.variables = how === "by --url" ? {} : { MEMSYNC_URL: mine.url };
+      const login = ["login", ...url, "--remote", name, "--token-stdin"];
+      const { status, stderr } = await ann.run(login, { stdin });
+      expect([status, stderr]).toEqual([1, expect.stringMatching(/is bob's, .* are ann's/)]);
+    }),
+  );
+}

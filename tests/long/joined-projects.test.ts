@@ -217,7 +217,21 @@ scenario("who has not followed is told where a project went that was deleted", a
   expect(deleted).toContain("of x");
 });
 
-scenario("who unlinks a mistaken join and links again takes it back", async (lab) => {
+scenario("who unlinks and names no project gets nothing of the one that was left", async (lab) => {
+  const lap = await machineWithBoth(lab, "lap", "unnamed");
+  const { ids, folders } = lap;
+  await lap.say(folders.x, "set", "of-x", "1");
+  await lap.say(folders.x, "link", "--id", ids.y, "--yes");
+  await lap.say(folders.x, "set", "since", "1");
+  for (const command of ["link", "start"]) {
+    await lap.machine.memsync("unlink", folders.x);
+    await lap.machine.memsync(command, folders.x);
+    const listed = await lap.say(folders.x, "list", "--layer", "project", "--json");
+    expect(JSON.parse(listed)).toEqual([expect.objectContaining({ key: "of-x" })]);
+  }
+});
+
+scenario("who unlinks a mistaken join and names the former project takes it back", async (lab) => {
   const lap = await machineWithBoth(lab, "lap", "again");
   const { ids, folders } = lap;
   await writeFile(`${folders.x}/CLAUDE.md`, "# x\n");
@@ -227,12 +241,13 @@ scenario("who unlinks a mistaken join and links again takes it back", async (lab
   await lap.say(folders.x, "link", "--id", ids.y, "--yes");
   await lap.say(folders.x, "set", "since", "1");
   await lap.machine.memsync("unlink", folders.x);
-  const asked = await lap.machine.run(["link", folders.x]);
+  const named = ["link", folders.x, "--id", ids.x];
+  const asked = await lap.machine.run(named);
   expect([asked.status, inOneLine(asked.stderr)]).toEqual([
     1,
     expect.stringMatching(/was linked to y \(.*Link it back to x \(.* links it to y again/),
   ]);
-  const back = await lap.machine.run(["link", folders.x, "--yes"]);
+  const back = await lap.machine.run([...named, "--yes"]);
   const said = inOneLine(back.stderr);
   expect(said).toContain(`\`memsync doc restore --project ${folders.x} `);
   expect(said).toContain(`\`memsync project part ${ids.y}\``);
