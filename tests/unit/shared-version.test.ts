@@ -117,3 +117,19 @@ test("what was dismissed is not told again when machines meet for another reason
     ["- npm\n", "- pnpm\n"],
   ]);
 });
+
+test("what one machine kept and left out in two conflicts is no dispute with itself", async () => {
+  const [a, b] = await lab.pair(guide("- yarn\n"));
+  await a.save(guide("- bun\n"));
+  await b.save(guide("- pnpm\n"));
+  await exchange([a, b]);
+  // An editor that has not reloaded the file, or somebody who settles git's marks.
+  await b.save(guide("- pnpm\n- of b\n"));
+  await exchange([a, b]);
+  for (const machine of [a, b]) {
+    expect(await textsOf(machine)).toEqual([
+      ["", "- bun\n"],
+      ["- bun\n", "- pnpm\n"],
+    ]);
+  }
+});

@@ -1,3 +1,4 @@
+import { isSameMachine } from "../document/author.ts";
 import type { ReplicaDocument } from "../document/document.ts";
 import { namesSamePlace } from "../text/neighbour-lines.ts";
 import { isOver } from "./over-conflict.ts";
@@ -46,6 +47,8 @@ function conflictBetween(
     const twin = other.versions.findIndex((version) => isSame(version, shared));
     const [mine, theirs] = [one.versions[1 - at], other.versions[1 - twin]];
     if (twin === -1 || !mine || !theirs || isSame(mine, theirs)) continue;
+    // What one machine says in both is no dispute with itself.
+    if (mine.machine !== undefined && isSameMachine(mine, theirs)) continue;
     if (mine.text === theirs.text || mine.cut || theirs.cut) return undefined;
     return { kind: "unseen", versions: [newVersion(mine), newVersion(theirs)] };
   }
