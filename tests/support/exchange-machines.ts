@@ -24,6 +24,9 @@ export async function exchange(machines: readonly FollowedMachine[]): Promise<vo
   for (const machine of machines) await machine.acknowledge();
 }
 
+/** Machines that call more often than this do so for ever. */
+const CALLS_MAX = 40;
+
 /**
  * As `exchange`, over a service, which only keeps what it is sent: each machine puts in order what
  * others sent before it. In the order given, over and over until nobody has anything to send.
@@ -31,7 +34,8 @@ export async function exchange(machines: readonly FollowedMachine[]): Promise<vo
 export async function exchangeOverService(machines: readonly FollowedMachine[]): Promise<void> {
   const log: Uint8Array[] = [];
   for (const machine of machines) machine.beginCalls();
-  for (let sent = -1; sent < log.length; ) {
+  for (let sent = -1, calls = 0; sent < log.length; calls++) {
+    if (calls === CALLS_MAX) throw new Error("the machines never cease to send");
     sent = log.length;
     for (const machine of machines) await machine.call(log);
   }

@@ -9,13 +9,11 @@ import { findSharedVersions, listOpenConflicts } from "../conflicts/shared-versi
 import {
   listTextConflicts,
   type NewTextConflict,
-  type NewVersion,
   recordTextConflict,
   type TextConflictKind,
   type TextConflictRecord,
 } from "../conflicts/text-conflict-record.ts";
 import { TEXT_FORM_KEY } from "../document/document.ts";
-import type { Entry } from "../document/entry-index.ts";
 import { historyTime } from "../history/history-clock.ts";
 import type { ReplicaTables } from "../log/tables.ts";
 import type { OpenDocument } from "../store/open-document.ts";
@@ -389,29 +387,27 @@ export async function tellSharedVersions<Tables extends ReplicaTables>(
 /**
  * Two machines may give the text different forms at once. Only one form can stand, and the other
  * becomes a conflict. To be called in the transaction in which they met. Returns the conflict's id.
+ *
+ * All machines that meet them do so at once. So which form stands hangs on what the forms are, and
+ * where all are the same nothing is written: else they would settle each other's settling for ever.
  */
 export async function tellForms<Tables extends ReplicaTables>(
   context: WriteContext<Tables>,
   open: OpenDocument,
 ): Promise<string[]> {
   const { document } = open;
-  const [winner, ...others] = document.metadata.get(TEXT_FORM_KEY);
-  if (!winner || others.length === 0) return [];
+  const entries = document.metadata.get(TEXT_FORM_KEY);
+  if (entries.length < 2) return [];
   const replica: Kysely<ReplicaTables> = narrowTables(context.db);
-  const versionOf = ({ value, id: { client } }: Entry): NewVersion => {
-    const { bom, eol, final_newline } = readForm(value);
-    const by = authorOf(replica, open, client);
-    return { text: JSON.stringify({ bom, eol, final_newline }), ...by };
-  };
-  const stands = versionOf(winner);
-  const lost = others.map(versionOf).find(({ text }) => text !== stands.text);
-  const { value } = winner;
-  document.setEntry("metadata", TEXT_FORM_KEY, {
-    value,
-    now: context.now,
-    settles: true,
+  const versions = entries.map(({ value, id: { client } }) => {
+    const form = readForm(value);
+    return { form, text: JSON.stringify(form), ...authorOf(replica, open, client) };
   });
-  if (!lost) return [];
+  const [stands, ...others] = versions.sort((one, other) => (one.text < other.text ? -1 : 1));
+  const lost = others.find(({ text }) => text !== stands?.text);
+  if (!stands || !lost) return [];
+  const value = { ...stands.form };
+  document.setEntry("metadata", TEXT_FORM_KEY, { value, now: context.now, settles: true });
   return await recordConflicts(context, open, [{ kind: "format", versions: [stands, lost] }]);
 }
 
