@@ -33,18 +33,19 @@ function inLatin(key: string): string {
 const OTHER_SCRIPTS = /[\p{sc=Cyrillic}\p{sc=Greek}]/u;
 const LETTERS = /[\p{sc=Cyrillic}\p{sc=Greek}]/gu;
 
+const WORDS = /[\p{L}\p{M}]+/gu;
+
 /**
- * A text in which lines that only seem to be Latin are, in small letters; a line that has any other
+ * A text in which words that only seem to be Latin are, in small letters; a word that has any other
  * letter of its script is written in that.
  */
 export function inLatinLetters(text: string): string {
   if (!OTHER_SCRIPTS.test(text)) return text;
-  const lines = text.split("\n").map((line) => {
-    if (!OTHER_SCRIPTS.test(line)) return line;
-    const latin = line.toLowerCase().replace(LETTERS, (each) => ALIKE.get(each) ?? each);
-    return OTHER_SCRIPTS.test(latin) ? line : latin;
+  return text.replace(WORDS, (word) => {
+    if (!OTHER_SCRIPTS.test(word)) return word;
+    const latin = word.toLowerCase().replace(LETTERS, (each) => ALIKE.get(each) ?? each);
+    return OTHER_SCRIPTS.test(latin) ? word : latin;
   });
-  return lines.join("\n");
 }
 
 /** The first of these keys that looks like a key, and is another one. */

@@ -1,8 +1,5 @@
 import { inLatinLetters } from "../../shared/look-alike.ts";
-
-/** A link or a picture of Markdown, by its target or by the name of one, and what it shows. */
-const LINK =
-  /!?\[([^[\]\n]*)\](?:\((?:<[^<>\n]*>|[^()\s<>]*)(?:[ \t]+"[^"\n]*")?\)|\[[^[\]\n]*\])/g;
+import { withoutLinks } from "./link-targets.ts";
 
 /**
  * A text as it is, and as people read it where that differs, each in as many lines: a comment or a
@@ -15,7 +12,7 @@ const LINK =
  */
 export function readingsOf(text: string): ReadonlySet<string> {
   const bare = withoutComments(text);
-  const linkless = bare.includes("](") || bare.includes("][") ? bare.replace(LINK, "$1") : bare;
+  const linkless = withoutLinks(bare);
   return new Set([text, bare, linkless, inLatinLetters(linkless)]);
 }
 

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { allowPrivateOf, secretReason } from "../../daemon/held/judge.ts";
+import { withoutLinks } from "../../daemon/held/link-targets.ts";
 import { personalLinesReason } from "../../daemon/held/personal-lines.ts";
 import { allowHeld, dropHeld, listHeld } from "../../daemon/home/held-store.ts";
 import { LOCAL_ACCOUNT, LOCAL_USER } from "../../daemon/home/local-account.ts";
@@ -105,6 +106,26 @@ const AS_OTHERS_HAVE_IT: readonly (readonly [what: string, line: string])[] = [
   ["a URL", encodeURIComponent(PASSAGE)],
   ["no accents", PASSAGE.replace("ï", "i").replace("ë", "e").replace("é", "e")],
 ];
+
+/** Links around words of the line or beside them, in one line each. */
+const LINKED = [
+  "[Falcon](https://example.com/Falcon_(bird))",
+  "[Falcon](https://example.com/a(b(c)d)e 'one (of) two')",
+  "[Falcon]( https://example.com )",
+  "[Falcon](./my notes.md)",
+  '[Falcon](https://example.com "one :) two")',
+  "[Falcon](https://example.com (the bird))",
+  "[Falcon](<a b) c>)",
+  "[Falcon](a\\)b)",
+  "[![Falcon](a.png)](b.md)",
+  "[[Falcon]](https://example.com)",
+  "[[the-bird|Falcon]]",
+  "[[Falcon]]",
+  "[Falcon][a bird]",
+  "Falcon[^1]",
+  "Falcon <https://example.com>",
+  "Falcon <ann@example.com>",
+] as const;
 
 /** Short lines, and how they are numbered or written elsewhere. */
 const SHORT: readonly (readonly [own: string, ...others: string[]])[] = [
@@ -346,14 +367,58 @@ test("a comment in the midst of a line hides it not, and one that has a line sho
   expect(await reasonFor("a <!--\nmine alone\n")).toEqual(lines(2));
 });
 
+test("a link in any of its forms in a line of one's own changes nothing about it", async () => {
+  a.edit("claude", () => `- ${PASSAGE}\n- mine alone\n`);
+  await settlePersonal(a);
+  for (const link of LINKED) {
+    const line = PASSAGE.replace("Falcon", link);
+    expect([link, await reasonFor(`fine\n${line}\n`)]).toEqual([link, lines(2)]);
+    expect(await reasonFor(`${PASSAGE}!\n`, { already: [line] })).toBeUndefined();
+    const short = link.replace("Falcon", "mine alone");
+    expect([short, await reasonFor(`fine\n- ${short}\n`)]).toEqual([short, lines(2)]);
+  }
+  const broken = PASSAGE.replace("never Falcon", "[never\nFalcon](https://example.com\n'a bird')");
+  expect(await reasonFor(`${broken}\nfine\nmine alone\n`)).toEqual(lines(1, 2, 5));
+  expect(await reasonFor(`[${PASSAGE}]: https://example.com 'a bird'\n`)).toEqual(lines(1));
+});
+
+test("what only begins like a link takes nothing out of a text", async () => {
+  for (const start of ["[a](b", "[a](b 'c", "[a](<b", "(", ":) [a](b (c)", "[a][b", "[[a"]) {
+    expect([start, await reasonFor(`${start}\n\nmine alone\n)'>]\n`)]).toEqual([start, lines(3)]);
+    const next = `${start} [d](e)\n\n[mine](f) alone\n`;
+    expect([start, await reasonFor(next)]).toEqual([start, lines(3)]);
+  }
+  expect(await reasonFor("mine [not](mine) alone\nmine (quite) alone\n")).toBeUndefined();
+});
+
+test.each([
+  "](",
+  "](<",
+  "](a 'b ",
+  "[",
+  "[[",
+  "](()",
+  '"  ',
+  "<a:",
+  "](\\)",
+  "[a]: b ",
+  "[^",
+  "][a",
+])("however often %j stands in a text, its links are read at once", (hostile) => {
+  const begun = performance.now();
+  expect(withoutLinks(`[a](b) ${hostile.repeat(200_000)}`)).toStartWith("[a]");
+  expect(performance.now() - begun).toBeLessThan(2000);
+});
+
 test("a link or look-alike letters in a line change nothing about whose it is", async () => {
-  expect(await reasonFor("answer in [verse](https://example.com/a_b 'x')\n")).toBeUndefined();
+  expect(await reasonFor("answer in [verse](https://example.com/a_b 'x')\n")).toEqual(lines(1));
   expect(await reasonFor('answer [in](https://example.com "t") [verse](<a b>)\n')).toEqual(
     lines(1),
   );
   expect(await reasonFor("fine\n\nanswer ![in][1] verse\n")).toEqual(lines(3));
   expect(await reasonFor("аnѕwеr іn vеrѕе\n")).toEqual(lines(1));
   expect(await reasonFor("МINЕ АLОNЕ\n")).toEqual(lines(1));
+  expect(await reasonFor("Иван\nаnѕwеr іn vеrѕе\n")).toEqual(lines(2));
   expect(await reasonFor("отвечай стихами, answer in verse\n")).toBeUndefined();
   const linked = "answer [in](https://example.com) verse\n";
   expect(await reasonFor(linked, { already: [linked] })).toBeUndefined();
