@@ -7,7 +7,6 @@ import { hashOf } from "../disk/read-file.ts";
 import { parseEntryIds } from "../home/entry-ids.ts";
 import { type HeldItem, hideHeld, listHeld } from "../home/held-store.ts";
 import type { DaemonTables } from "../home/tables.ts";
-import { replaceHeld } from "./replace-held.ts";
 
 type Db = Kysely<DaemonTables>;
 
@@ -62,25 +61,18 @@ export class HeldMeeting {
 
 /** Settles what others have written of memories of which something is held. */
 export async function settleMet(db: Db): Promise<void> {
-  for (const { item, value } of await findMet(db)) {
-    // It stays, and is told as what others have, too; see `findStandingAlike`.
-    if (item.value === value) await hideHeld(db, item, item.apart ?? hashOf(value));
-    else await replaceHeld(db, item, { base: undefined, value });
+  // It stays, whatever others wrote: its author has not seen that. See `findStandingAlike`, too.
+  for (const item of await findMet(db)) {
+    await hideHeld(db, item, item.apart ?? hashOf(item.value ?? ""));
   }
-}
-
-interface Met {
-  readonly item: HeldItem;
-  /** What the document has. */
-  readonly value: string;
 }
 
 /**
  * The held memories that are shown, and of which a document has the same or something later that
  * their author has not seen. What is tried again, or was allowed, is settled by that.
  */
-async function findMet(db: Db): Promise<Met[]> {
-  const met: Met[] = [];
+async function findMet(db: Db): Promise<HeldItem[]> {
+  const met: HeldItem[] = [];
   for (const item of await listHeld(db)) {
     const { kind, account, document, key, shown, retryBatch, allowed } = item;
     const isOpen = kind === "memory" && shown && retryBatch === undefined && !allowed;
@@ -97,7 +89,7 @@ async function findMet(db: Db): Promise<Met[]> {
     const [winner] = parseEntryIds(row.ids);
     const isSeen = winner && item.seen.some((each) => sameId(each, winner));
     const isLater = !isSeen && row.writtenAt > item.writtenAt;
-    if (row.value === item.value || isLater) met.push({ item, value: row.value });
+    if (row.value === item.value || isLater) met.push(item);
   }
   return met;
 }

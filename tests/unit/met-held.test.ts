@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { heldAdvice } from "../../daemon/held/advice.ts";
 import { findStandingAlike } from "../../daemon/held/standing-alike.ts";
-import { listHeld, putHeld } from "../../daemon/home/held-store.ts";
+import { type HeldWrite, listHeld, putHeld } from "../../daemon/home/held-store.ts";
 import { LOCAL_ACCOUNT } from "../../daemon/home/local-account.ts";
 import type { DaemonTables } from "../../daemon/home/tables.ts";
 import { settleMet } from "../../daemon/overwritten/met-held.ts";
@@ -36,8 +36,12 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
+type Why = Pick<HeldWrite, "cause" | "reason">;
+
+const PRIVATE = { cause: "private", reason: REASON } as const;
+
 /** A home in which a token is held of the memory `tok`, over an earlier value. */
-async function openHome() {
+async function openHome({ value = SECRET as string | undefined, why = PRIVATE as Why } = {}) {
   const store = await openTestReplica(join(folder, `${stores.length}.db`), realWorld);
   stores.push(store);
   const edit = (make: (open: OpenDocument) => unknown) =>
@@ -49,11 +53,10 @@ async function openHome() {
     const { document } = await context.open(projectDocument(LOCAL_ACCOUNT, PROJECT));
     const seen = document.memories.get("tok").map(({ id }) => id);
     const place = { kind: "memory", account: LOCAL_ACCOUNT, document: PROJECT } as const;
-    const why = { cause: "private", reason: REASON } as const;
     await putHeld(context.db, {
       ...place,
       key: "tok",
-      value: SECRET,
+      value,
       seen,
       writtenAt: NOW + 1000,
       ...why,
@@ -85,6 +88,25 @@ test("what others write later of a held memory is shown, and what is held stays"
   expect(await home.held()).toEqual([
     expect.stringMatching(/looks like a GitHub token; written over or deleted since; /),
   ]);
+});
+
+test.each([SECRET, "refused, and my only copy", undefined])(
+  "what the service refused stays when others write it later: %p",
+  async (value) => {
+    const home = await openHome({ value, why: { ...PRIVATE, cause: "refused" } });
+    await home.arrive("of b", NOW + 2000);
+    await home.arrive("of b again", NOW + 3000);
+    expect(await home.shown()).toEqual([["of b again", false]]);
+    expect(await home.held()).toEqual([
+      expect.stringMatching(/^held: refused by the service: .*; written over or deleted since; /),
+    ]);
+  },
+);
+
+test("what is held stays even where others write all of it but its secret", async () => {
+  const home = await openHome({ value: `the token\n${SECRET}` });
+  await home.arrive("the token\nGITHUB_TOKEN=", NOW + 2000);
+  expect(await home.held()).toHaveLength(1);
 });
 
 test("what others wrote earlier hides nothing that is held", async () => {
