@@ -135,11 +135,16 @@ function codeOf(thrown: unknown): FailureCode {
   return thrown instanceof AppError ? FAILURE_OF[thrown.code] : "unforeseen";
 }
 
+/** They say where the home's content is sent. */
+const ABOUT_SERVICE: readonly (string | undefined)[] = ["status", "preview", "projects", "remote"];
+
 /** A notice that can't be shown must not change a command's result. */
 async function tellNotices(args: readonly string[], env: Environment): Promise<void> {
   const setsSome = env.serviceUrl !== undefined || env.serviceToken !== undefined;
-  // A shell that sets nothing means what the running daemon has, and is told nothing beside one.
-  if (setsSome || (existsSync(env.home.database) && !existsSync(env.home.record))) {
+  // A shell that sets nothing means what the running daemon has. Beside one, only those look whose
+  // answer depends on where the home's content goes.
+  const looks = !existsSync(env.home.record) || ABOUT_SERVICE.includes(args[0]);
+  if (setsSome || (existsSync(env.home.database) && looks)) {
     const { sayUnkept } = await import("./notices/say-unkept.ts");
     await sayUnkept(env, args);
   }

@@ -22,6 +22,7 @@ import { timestampOf } from "../../shared/timestamps.ts";
 import { realWorld } from "../../shared/world-real.ts";
 import { askStatus, type GatewayClient, OWN_DEADLINE_MS } from "../contact/daemon-contact.ts";
 import { askSync, callSync, watchSync } from "../contact/sync-progress.ts";
+import { forgottenBy, savedAlone } from "../lifecycle/shell-service.ts";
 import { joinedNotice } from "../notices/notice.ts";
 import { markSeen } from "../notices/notice-files.ts";
 import type { Environment } from "../place/environment.ts";
@@ -437,6 +438,8 @@ async function sync(env: Environment, options: JsonOption & { wait?: string }): 
   const status = await wholeStatus(env, answer.status);
   if (options.json) sayJson(status);
   if (answer.synced) {
+    const alone = savedAlone(await forgottenBy(env, daemon.introduction));
+    if (alone !== undefined) throw new CommandFailed(alone, { code: "not-synced" });
     if (!options.json) saySentence(await syncedShown(answer.status, env));
     return;
   }

@@ -8,7 +8,7 @@ import { inStartTurn, startDaemon } from "../contact/start-daemon.ts";
 import { findOccupant, inEndTurn, killSilent, stopDaemon } from "../contact/stop-daemon.ts";
 import { takeHome } from "../contact/take-home.ts";
 import { runDaemon } from "../lifecycle/run-daemon.ts";
-import { findForgotten, sayOfRunning } from "../lifecycle/shell-service.ts";
+import { lookBefore, sayOfRunning } from "../lifecycle/shell-service.ts";
 import { type Environment, readEnvironment } from "../place/environment.ts";
 import { UsageError } from "../screen/errors.ts";
 import { say, sayJson, saySentence } from "../screen/output.ts";
@@ -58,7 +58,7 @@ export function addLifecycleCommands(program: Command, env: Environment): void {
 async function start(env: Environment, dirs: string[], options: JsonOption): Promise<void> {
   const { home } = env;
   const folders = dirs.length === 0 ? [] : await foldersOf(env, dirs);
-  const forgotten = await findForgotten(env);
+  const before = await lookBefore(env);
   const { daemon, ran } = await inStartTurn(home, async () => {
     const occupant = await findOccupant(home);
     if (occupant.kind === "daemon") return { daemon: occupant.daemon, ran: true };
@@ -69,12 +69,12 @@ async function start(env: Environment, dirs: string[], options: JsonOption): Pro
   if (ran) sayOfRunning(env, running.introduction);
   const headline = ran ? "memsync is running already" : "memsync runs in the background";
   if (folders.length === 0) {
-    await show(env, await contactedStatus(running), { ...options, forgotten, headline });
+    await show(env, await contactedStatus(running), { ...options, before, headline });
     return;
   }
   const linked = await linkAndLook(running, folders);
   const said = ran ? `${headline}; linked there` : headline;
-  await show(env, linked, { ...options, forgotten, headline: said });
+  await show(env, linked, { ...options, before, headline: said });
 }
 
 /** Succeeds also where no daemon ran, because that is what was asked for. */
@@ -104,6 +104,7 @@ async function endOccupant(home: Home): Promise<keyof typeof ENDED> {
 
 async function restart(env: Environment, options: JsonOption): Promise<void> {
   const { home } = env;
+  const before = await lookBefore(env);
   const daemon = await inStartTurn(home, async () => {
     const occupant = await findOccupant(home);
     if (occupant.kind === "daemon") return await restartDaemon(home, occupant.daemon);
@@ -112,6 +113,7 @@ async function restart(env: Environment, options: JsonOption): Promise<void> {
   });
   await show(env, await contactedStatus(daemon), {
     ...options,
+    before,
     headline: "memsync has started again",
   });
 }

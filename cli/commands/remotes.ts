@@ -141,10 +141,17 @@ async function remove(
   if (name === EMBEDDED) {
     throw new CommandFailed("the embedded service is part of the home and can't be removed");
   }
-  const { remote, own = 0 } = await changeRemotes(env, { op: "remove", name, isGone: gone });
+  const change = { op: "remove", name, isGone: gone } as const;
+  const { remote, own = 0, isLeft } = await changeRemotes(env, change);
   const keyring = openKeyring({ env: env.variables });
   await new TokenStore({ home: env.home, world: realWorld, keyring }).remove(remote);
   if (json) return sayJson({ name, removed: true, memories: own });
+  if (isLeft) {
+    return saySentence(
+      `removed ${name}; what this home has stays in the embedded service, and what ${name} lacks ` +
+        `of it is not sent: \`memsync login --url ${remote.url} --move\` would bring all there`,
+    );
+  }
   const memories = `${count(own, "memory", "memories")} of user and global`;
   const became = gone
     ? `its ${memories} went to \`${EMBEDDED}\`, histories and all: ` +

@@ -13,7 +13,12 @@ import { findDaemon, type GatewayClient } from "../contact/gateway-client.ts";
 import { callSync, waitingIn, watchSync } from "../contact/sync-progress.ts";
 import { takeHome } from "../contact/take-home.ts";
 import { type Running, runDaemon } from "../lifecycle/run-daemon.ts";
-import { findForgotten, sayOfRunning, sayOfShell } from "../lifecycle/shell-service.ts";
+import {
+  type HomeBefore,
+  lookBefore,
+  sayOfRunning,
+  sayOfShell,
+} from "../lifecycle/shell-service.ts";
 import { RULE } from "../live/frame.ts";
 import { LiveUp } from "../live/live-up.ts";
 import type { Environment } from "../place/environment.ts";
@@ -122,8 +127,8 @@ interface UpView {
 }
 
 async function viewFor(env: Environment, options: UpOptions): Promise<UpView> {
-  const forgotten = await findForgotten(env);
-  return isLive(options) ? liveView(env, forgotten) : plainView(env, { ...options, forgotten });
+  const before = await lookBefore(env);
+  return isLive(options) ? liveView(env, before) : plainView(env, { ...options, before });
 }
 
 function isLive({ json }: UpOptions): boolean {
@@ -131,13 +136,13 @@ function isLive({ json }: UpOptions): boolean {
   return hasTerminal() && !json && !NO_COLOR && !CI && TERM !== "dumb";
 }
 
-function liveView(env: Environment, forgotten: string | undefined): UpView {
+function liveView(env: Environment, before: HomeBefore): UpView {
   const live = new LiveUp();
   return {
     onActivity: live.onActivity,
     async open(running) {
       const status = await running.daemon().status();
-      sayOfShell(env, status, forgotten);
+      sayOfShell(env, status, before);
       const standing = await findStanding(status, env.dir);
       live.open(running, standing.kind === "in" ? standing : { kind: "nowhere" });
     },
@@ -303,8 +308,7 @@ function endIfInterrupted(thrown: unknown): Promise<never> {
 }
 
 interface ShowOptions extends UpOptions {
-  /** The service that this shell does not name; see `findForgotten`. */
-  readonly forgotten?: string | undefined;
+  readonly before?: HomeBefore | undefined;
 }
 
 /** A screen with fewer rows has no room for the rule. */
@@ -314,7 +318,7 @@ const ROWS_FOR_RULE = 12;
 export async function show(
   env: Environment,
   found: DaemonStatus,
-  { headline, json, forgotten }: { readonly headline: string } & ShowOptions,
+  { headline, json, before }: { readonly headline: string } & ShowOptions,
 ): Promise<void> {
   const status = await wholeStatus(env, found);
   if (json) sayJson(status);
@@ -330,5 +334,5 @@ export async function show(
     sayText(conflictCountLines(status));
     for (const line of rule) say(line);
   }
-  sayOfShell(env, status, forgotten);
+  sayOfShell(env, status, before);
 }

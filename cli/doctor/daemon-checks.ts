@@ -16,8 +16,9 @@ import { takeLock } from "../../shared/sqlite/lock.ts";
 import { VERSION } from "../../shared/version.ts";
 import { askStatus, contactDaemon } from "../contact/daemon-contact.ts";
 import { findDaemon } from "../contact/gateway-client.ts";
-import { otherService } from "../lifecycle/shell-service.ts";
+import { forgottenBy, otherService, startedWithout } from "../lifecycle/shell-service.ts";
 import type { Environment } from "../place/environment.ts";
+import { forgottenMend } from "../place/unkept-variable.ts";
 import { count } from "../screen/output.ts";
 import { type Finding, noted } from "./finding.ts";
 import { ENOUGH } from "./inotify-limits.ts";
@@ -48,6 +49,10 @@ export async function checkDaemon(env: Environment): Promise<Finding> {
  */
 async function serviceFinding(env: Environment): Promise<Finding | undefined> {
   const daemon = await contactDaemon(env.home);
+  const forgotten = daemon && (await forgottenBy(env, daemon.introduction));
+  if (forgotten !== undefined) {
+    return noted("daemon-without-service", startedWithout(forgotten), forgottenMend(forgotten));
+  }
   const note = daemon && otherService(env, daemon.introduction);
   return note && noted(note.code, note.detail, note.mend);
 }

@@ -39,6 +39,11 @@ export const FINDINGS = {
     "warning",
     "the daemon runs with another token than this shell's",
   ],
+  "daemon-without-service": [
+    "daemon",
+    "warning",
+    "the daemon runs with the embedded service, and the home was synced with another until now",
+  ],
   "daemon-running": ["daemon", "ok", "the daemon runs"],
   "daemon-refused": ["daemon", "wrong", "a service takes none of the running daemon's calls"],
   "daemon-other-version": ["daemon", "warning", "the daemon is of another version"],

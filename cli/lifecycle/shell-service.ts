@@ -1,13 +1,17 @@
-import { findSyncedService } from "../../daemon/home/former-service.ts";
+import type { Kysely } from "kysely";
+import { findFormerService } from "../../daemon/home/former-service.ts";
 import { EMBEDDED } from "../../daemon/home/remote.ts";
+import { listBindings, listRemotes } from "../../daemon/home/remote-store.ts";
+import type { DaemonTables } from "../../daemon/home/tables.ts";
 import type { DaemonStatus } from "../../daemon/status/status.ts";
 import type { Introduction } from "../../daemon/supervise/introduction.ts";
 import { type ShellNote, sayNote, unusedHere } from "../contact/unused-variables.ts";
 import type { Environment } from "../place/environment.ts";
 import { gatewayPort } from "../place/gateway-port.ts";
 import { withLocal } from "../place/place.ts";
-import { forgottenShown } from "../place/unkept-variable.ts";
-import { sayAside } from "../screen/output.ts";
+import { forgottenMend, forgottenShown } from "../place/unkept-variable.ts";
+import { count, sayAside } from "../screen/output.ts";
+import { isShared, seenBy } from "../views/seen-by.ts";
 
 export const UNUSED_TOKEN = {
   detail: "MEMSYNC_TOKEN is set without MEMSYNC_URL, and the embedded service takes no token",
@@ -46,26 +50,96 @@ export function otherService(
  * The service that a home was synced with, where a shell names none: a daemon started there would
  * use the embedded one in its place. To be called before the start.
  */
-export async function findForgotten(env: Environment): Promise<string | undefined> {
+async function findForgotten(env: Environment): Promise<string | undefined> {
   if (env.serviceUrl !== undefined) return undefined;
-  return await withLocal(env, async (db) => db && (await findSyncedService(db))).catch(
+  return await withLocal(env, async (db) => db && (await findFormerService(db))).catch(
     () => undefined,
+  );
+}
+
+/** The same for the running daemon, whatever this shell names. */
+export async function forgottenBy(
+  env: Environment,
+  { environment: { url } }: Introduction,
+): Promise<string | undefined> {
+  return url === null ? await findForgotten({ ...env, serviceUrl: undefined }) : undefined;
+}
+
+/** Says it of the running daemon. */
+export function startedWithout(forgotten: string): string {
+  return (
+    `the daemon was started without MEMSYNC_URL, and this home was synced with ${forgotten} ` +
+    "until now"
+  );
+}
+
+/** The embedded service has all, but it is not the one that the home's content is meant for. */
+export function savedAlone(forgotten: string | undefined): string | undefined {
+  if (forgotten === undefined) return undefined;
+  const why = startedWithout(forgotten);
+  return `everything is saved, but on this machine alone: ${why}: ${forgottenMend(forgotten)}`;
+}
+
+/** What a home had before a daemon was started in it. */
+export interface HomeBefore {
+  /** See `findForgotten`. */
+  readonly forgotten?: string | undefined;
+  /** What was in the embedded service alone, which `MEMSYNC_URL` takes to its own from now on. */
+  readonly arriving?: { readonly memories: number; readonly projects: number } | undefined;
+}
+
+/** To be called before the start. */
+export async function lookBefore(env: Environment): Promise<HomeBefore> {
+  if (env.serviceUrl === undefined) return { forgotten: await findForgotten(env) };
+  // A home that can't be read is said by what needs it.
+  return {
+    arriving: await withLocal(env, async (db) => db && (await findArriving(db))).catch(
+      () => undefined,
+    ),
+  };
+}
+
+async function findArriving(db: Kysely<DaemonTables>): Promise<HomeBefore["arriving"]> {
+  const [row] = await db.selectFrom("sync_positions").select("service").limit(1).execute();
+  const isEmbedded = row?.service === EMBEDDED && (await listRemotes(db)).length === 0;
+  if (!isEmbedded || (await findFormerService(db)) !== undefined) return undefined;
+  const { memories } = await db
+    .selectFrom("memories")
+    .select(({ fn }) => fn.countAll<number>().as("memories"))
+    .executeTakeFirstOrThrow();
+  const projects = (await listBindings(db)).size;
+  return memories + projects > 0 ? { memories, projects } : undefined;
+}
+
+function arrivingShown(
+  { memories, projects }: NonNullable<HomeBefore["arriving"]>,
+  { service, remotes }: Pick<DaemonStatus, "service" | "remotes">,
+): string {
+  const what = [
+    ...(memories > 0 ? [count(memories, "memory", "memories")] : []),
+    ...(projects > 0 ? [count(projects, "project", "projects")] : []),
+  ];
+  const audience = remotes.find((each) => each.default)?.audience ?? null;
+  const whose = audience?.account ? `, to the account ${audience.account}` : "";
+  const seen = isShared(audience) ? `; global is seen by ${seenBy(audience)} there` : "";
+  return (
+    `what was in the embedded service alone (${what.join(", ")}) goes to ${service.name}${whose} ` +
+    `from now on, for MEMSYNC_URL names it${seen}`
   );
 }
 
 /** Says on standard error, after a daemon was started, what the user hardly intended. */
 export function sayOfShell(
   env: Environment,
-  status: Pick<DaemonStatus, "service">,
-  forgotten?: string,
+  status: Pick<DaemonStatus, "service" | "remotes">,
+  { forgotten, arriving }: HomeBefore = {},
 ): void {
   const unused = unusedToken(env, status);
   if (unused) sayAside(`${unused.detail}: ${unused.mend}`);
-  if (forgotten === undefined || status.service.name !== EMBEDDED) return;
-  sayAside(
-    `${forgottenShown(forgotten)}: set it and start anew, or \`memsync login --url ` +
-      `${forgotten}\` keeps it for all shells`,
-  );
+  const isEmbedded = status.service.name === EMBEDDED;
+  if (arriving && !isEmbedded) sayAside(arrivingShown(arriving, status));
+  if (forgotten === undefined || !isEmbedded) return;
+  sayNote({ detail: forgottenShown(forgotten), mend: forgottenMend(forgotten) });
 }
 
 /** Says on standard error that the running daemon uses another service, or another port. */

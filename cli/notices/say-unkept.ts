@@ -19,7 +19,11 @@ export async function sayUnkept(env: Environment, args: readonly string[]): Prom
   const unkept = await withLocal(env, async (db) => db && (await unkeptHere(env, db))).catch(
     () => undefined,
   );
-  // A shell that sets nothing means what the running daemon has, of which `start` has told.
-  if (!unkept || (unkept.code === "no-service" && (await contactDaemon(env.home)))) return;
+  if (!unkept) return;
+  if (unkept.code === "no-service") {
+    // A shell that sets nothing means what the running daemon has, if that has a service.
+    const daemon = await contactDaemon(env.home);
+    if (daemon && daemon.introduction.environment.url !== null) return;
+  }
   sayNote(unkeptShown(unkept));
 }

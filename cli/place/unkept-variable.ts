@@ -1,4 +1,5 @@
 import type { Kysely } from "kysely";
+import { EMBEDDED, nameOfUrl } from "../../daemon/home/remote.ts";
 import type { DaemonTables } from "../../daemon/home/tables.ts";
 import { findUnkept, type Unkept } from "../../daemon/remotes/unkept-variable.ts";
 import type { Environment } from "./environment.ts";
@@ -26,7 +27,7 @@ export function unkeptShown(unkept: Unkept): UnkeptWords {
       return {
         code: unkept.code,
         detail: forgottenShown(unkept.synced),
-        mend: `set it, or \`memsync login --url ${unkept.synced}\` keeps it for all shells`,
+        mend: forgottenMend(unkept.synced),
       };
     case "unknown-service":
       return {
@@ -51,6 +52,19 @@ export function unkeptShown(unkept: Unkept): UnkeptWords {
 /** That a shell does not name the service that its home was synced with. */
 export function forgottenShown(synced: string): string {
   return `MEMSYNC_URL is unset here, and this home was synced with ${synced} until now`;
+}
+
+/** What to do about it, where nothing is sent meanwhile. */
+export function forgottenMend(synced: string): string {
+  return (
+    "what is here goes there once it is set again: set it and start anew, or " +
+    `\`memsync login --url ${synced}\` keeps it for all shells, or ${leaveShown(synced)}`
+  );
+}
+
+/** How to be told no more of a service that a home was synced with by `MEMSYNC_URL`. */
+export function leaveShown(synced: string): string {
+  return `\`memsync remote rm ${nameOfUrl(synced, [EMBEDDED])}\` leaves it for good`;
 }
 
 function anotherToken({

@@ -12,6 +12,7 @@ import { findDaemon } from "../contact/gateway-client.ts";
 import type { Environment } from "../place/environment.ts";
 import { type MemoryPlace, withLocal } from "../place/place.ts";
 import { remoteEnvironment } from "../place/remote-environment.ts";
+import { leaveShown } from "../place/unkept-variable.ts";
 import { confirm, isTerminal } from "../screen/ask.ts";
 import { CommandFailed } from "../screen/errors.ts";
 import { sayAside } from "../screen/output.ts";
@@ -66,7 +67,10 @@ export async function mayBeSeen(
     if (kept !== undefined) sayAside(staysHere("global", kept));
     return true;
   }
-  const seen = `seen by ${seenBy(audience)}`;
+  const until = audience.former
+    ? `, once MEMSYNC_URL is set again; ${leaveShown(audience.service)}`
+    : "";
+  const seen = `seen by ${seenBy(audience)}${until}`;
   const sentence =
     kept === undefined
       ? `global is ${seen}`

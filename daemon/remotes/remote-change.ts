@@ -9,6 +9,7 @@ import { listBindings, listRemotes, setTokenPlace } from "../home/remote-store.t
 import type { DaemonTables } from "../home/tables.ts";
 import { applyInbox } from "../inbox/drain-inbox.ts";
 import { readLocalMemories } from "../reading/local-memories.ts";
+import { leaveFormer } from "./leave-former.ts";
 import { type MovedMemories, moveMemories, type SharedLayer } from "./move-memories.ts";
 import { PrivateThere } from "./private-parts.ts";
 import {
@@ -54,6 +55,8 @@ export interface ChangedRemote {
   readonly stays?: string;
   /** How many memories of `user` and `global` a removed remote had here. */
   readonly own?: number;
+  /** What was synced with it by `MEMSYNC_URL` stays in the embedded service. */
+  readonly isLeft?: boolean;
 }
 
 /** Makes one change. Durable with its transaction's commit. */
@@ -78,6 +81,8 @@ export async function changeRemote(
     case "find":
       return { remote: await named(change.name) };
     case "remove": {
+      const left = await leaveFormer(context, options.environment, change.name);
+      if (left) return { remote: left, isLeft: true };
       const remote = await named(change.name);
       if (change.isGone) await applyWaiting(context, options);
       const isGone = change.isGone === true;

@@ -1,7 +1,7 @@
 import type { Kysely } from "kysely";
 import type { AccountId } from "../../shared/ids.ts";
 import { findAudience } from "../home/audience-store.ts";
-import { findFormerService, findSyncedService } from "../home/former-service.ts";
+import { findFormerService } from "../home/former-service.ts";
 import type { Home } from "../home/home.ts";
 import { isSameAddress, type Remote, type RemoteEnvironment } from "../home/remote.ts";
 import type { DaemonTables } from "../home/tables.ts";
@@ -33,7 +33,7 @@ export async function findUnkept(
   { url, token }: RemoteEnvironment,
 ): Promise<Unkept | undefined> {
   if (url === undefined) {
-    const synced = await findSyncedService(db);
+    const synced = await findFormerService(db);
     if (synced !== undefined) return { code: "no-service", synced };
     if (token === undefined) return undefined;
   }

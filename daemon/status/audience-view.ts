@@ -18,6 +18,8 @@ export interface AudienceView {
   readonly heard_at: string | null;
   /** The user has agreed to write for these readers. */
   readonly agreed: boolean;
+  /** `MEMSYNC_URL` does not name it now, so that nothing is sent there before it does. */
+  readonly former?: true;
 }
 
 /**
@@ -43,5 +45,6 @@ export async function readAudience(
     users,
     heard_at: heardAt === undefined ? null : timestampOf(heardAt),
     agreed,
+    ...(isFollowed && { former: true }),
   };
 }

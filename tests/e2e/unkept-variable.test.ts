@@ -93,6 +93,73 @@ scenario("a new token of the same user's is known once a daemon has been started
   }),
 );
 
+scenario("beside a daemon without the home's service, nothing counts as synced", (lab) =>
+  withAnn(lab, async ({ ann }) => {
+    const mine = ann.service;
+    ann.service = undefined;
+    const told = /^memsync: MEMSYNC_URL is unset here, and this home was synced with http/;
+    // At each start, not only at the first.
+    for (let start = 0; start < 2; start++) {
+      await ann.down();
+      expect((await ann.run(["start"])).stderr).toMatch(told);
+    }
+    for (const command of ["status", "preview", "projects"]) {
+      expect((await ann.run([command])).stderr).toMatch(told);
+    }
+    const synced = await ann.run(["sync", "--json"]);
+    expect(synced.status).toBe(1);
+    expect(synced.stderr).toMatch(
+      /^memsync: everything is saved, but on this machine alone: the daemon was started without/,
+    );
+    const found = JSON.parse((await ann.run(["doctor", "--json"])).stdout) as Finding[];
+    expect(found.find(({ code }) => code === "daemon-without-service")?.state).toBe("warning");
+    const saved = await ann.run(["set", "all", "of ann", "--layer", "global"]);
+    const name = new URL(mine?.url ?? "").host.replace(":", "-");
+    expect(saved.stderr).toContain(`\`memsync remote rm ${name}\` leaves it for good`);
+    expect((await ann.run(["remote", "rm", name])).stdout).toContain(`removed ${name}`);
+    expect((await ann.run(["sync"])).stdout).toMatch(/^everything is synced/);
+    expect((await ann.run(["set", "all", "2", "--layer", "global"])).stderr).toBe("");
+    await ann.memsync("stop");
+    // What the variable names is another service now, which gets nothing of what is here.
+    ann.service = mine;
+    expect((await ann.run(["remote", "list"])).stdout).toMatch(/embedded .* user: 1, global: 1/);
+  }),
+);
+
+scenario(
+  "a service that is left is the one that the home followed, and no variable names it",
+  (lab) =>
+    withAnn(lab, async ({ ann }) => {
+      const name = new URL(ann.service?.url ?? "").host.replace(":", "-");
+      const refused = await ann.run(["remote", "rm", name]);
+      expect(refused.status).toBe(1);
+      expect(refused.stderr).toMatch(/MEMSYNC_URL is set, and everything here follows it/);
+      ann.service = undefined;
+      expect((await ann.run(["remote", "rm", "another"])).stderr).toMatch(/there is no remote/);
+      expect((await ann.run(["list"])).stderr).toMatch(/MEMSYNC_URL is unset here/);
+    }),
+);
+
+scenario("a start says what goes from the embedded service to the one that is named", (lab) =>
+  withAnn(lab, async ({ ann }) => {
+    const dir = lab.git.path("folder-new");
+    mkdirSync(dir, { recursive: true });
+    const own = lab.machine("new", dir);
+    await own.memsync("start");
+    await own.memsync("set", "mine", "alone", "--layer", "global");
+    await own.untilSynced();
+    await own.memsync("stop");
+    own.service = ann.service;
+    const said = /what was in the embedded service alone \(1 memory\) goes to http\S+/;
+    const first = (await own.run(["start"])).stderr.replaceAll(/\s+/g, " ");
+    expect(first).toMatch(said);
+    await own.untilSynced();
+    await own.memsync("stop");
+    expect((await own.run(["start"])).stderr).toBe("");
+    await own.memsync("stop");
+  }),
+);
+
 scenario("doctor finds that a daemon's calls are refused, whose token this shell has not", (lab) =>
   withAnn(lab, async ({ ann, token }) => {
     const mine = ann.service;
