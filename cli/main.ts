@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import { homedir } from "node:os";
 import { isAbsolute, join } from "node:path";
 import { Command, CommanderError } from "commander";
+import { UnknownDefault } from "../daemon/home/remote.ts";
 import { AppError, messageOf, ServiceAway } from "../shared/errors.ts";
 import { unforeseen } from "../shared/sqlite/failures.ts";
 import { VERSION } from "../shared/version.ts";
@@ -99,7 +100,7 @@ async function runCommand(args: readonly string[], env: Environment): Promise<nu
     await refuse(args, said, furtherOf(thrown));
     if (thrown instanceof UsageError) return USED_WRONGLY;
     if (wantsJson) await sayFailure(args, codeOf(thrown), said);
-    await tellNotices(args, env);
+    await tellNotices(args, env, thrown instanceof UnknownDefault);
     return thrown instanceof CommandFailed ? thrown.status : FAILED;
   }
 }
@@ -129,9 +130,16 @@ async function sayFailure(args: readonly string[], code: FailureCode, said: stri
   sayJson({ error: { code, message: (await quoter(args))(said) } });
 }
 
+/** A listener that fails keeps what the system said of it. */
+function isPortTaken(thrown: unknown): boolean {
+  const cause = thrown instanceof Error ? thrown.cause : undefined;
+  return cause instanceof Error && "code" in cause && cause.code === "EADDRINUSE";
+}
+
 function codeOf(thrown: unknown): FailureCode {
   if (thrown instanceof CommandFailed) return thrown.code;
   if (thrown instanceof ServiceAway) return "offline";
+  if (isPortTaken(thrown)) return "port-in-use";
   return thrown instanceof AppError ? FAILURE_OF[thrown.code] : "unforeseen";
 }
 
@@ -139,12 +147,17 @@ function codeOf(thrown: unknown): FailureCode {
 const ABOUT_SERVICE: readonly (string | undefined)[] = ["status", "preview", "projects", "remote"];
 
 /** A notice that can't be shown must not change a command's result. */
-async function tellNotices(args: readonly string[], env: Environment): Promise<void> {
+async function tellNotices(
+  args: readonly string[],
+  env: Environment,
+  isVariableSaid = false,
+): Promise<void> {
   const setsSome = env.serviceUrl !== undefined || env.serviceToken !== undefined;
   // A shell that sets nothing means what the running daemon has. Beside one, only those look whose
   // answer depends on where the home's content goes.
   const looks = !existsSync(env.home.record) || ABOUT_SERVICE.includes(args[0]);
-  if (setsSome || (existsSync(env.home.database) && looks)) {
+  const mayDiffer = setsSome || (existsSync(env.home.database) && looks);
+  if (mayDiffer && !isVariableSaid) {
     const { sayUnkept } = await import("./notices/say-unkept.ts");
     await sayUnkept(env, args);
   }

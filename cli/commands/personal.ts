@@ -232,12 +232,11 @@ async function take(env: Environment, name: string, { yes, json }: PersonalFlags
   const file = (await filesOf(env)).find(({ assistant }) => assistant === place?.id);
   const { asked } = file ?? {};
   if (!file || !place || asked === undefined || asked === "missing") {
-    throw new CommandFailed(`nothing in ${place?.name ?? name}'s file waits to be taken`, {
-      code: "not-found",
-    });
+    throw nothingToTake(place?.name ?? name);
   }
   await leaveProjects(env, { chosen: [{ ...place, path: file.path }], left: [] });
   const text = asked === "found" ? await textInBlock(file.path) : undefined;
+  if (text?.trim() === "") throw nothingToTake(place.name);
   if (text !== undefined && !json) sayText(text.trimEnd().split("\n"));
   await agreeTo(`${QUESTIONS[asked]} The history keeps what was there.`, {
     yes,
@@ -252,6 +251,10 @@ async function take(env: Environment, name: string, { yes, json }: PersonalFlags
   const takes = text === undefined ? undefined : textHash(text);
   await changeHome(env.home, (db) => settlePersonalFile(db, place.id, { settled: "take", takes }));
   await sayAfter(env, [place.id], json);
+}
+
+function nothingToTake(name: string): CommandFailed {
+  return new CommandFailed(`nothing in ${name}'s file waits to be taken`, { code: "not-found" });
 }
 
 /** The text between the marks, shown to the person who is asked whose it is. */

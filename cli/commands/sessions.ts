@@ -2,7 +2,7 @@ import type { Command } from "commander";
 import { prepareHome } from "../../daemon/home/home.ts";
 import { findBinding } from "../../daemon/home/remote-store.ts";
 import { recordsSessions, switchSessions } from "../../daemon/home/session-switch.ts";
-import { getDefault, readRemotes } from "../../daemon/remotes/remote-view.ts";
+import { readRemotes, shownDefault } from "../../daemon/remotes/remote-view.ts";
 import { type ProjectId, parseProjectId } from "../../shared/ids.ts";
 import type { Session } from "../../shared/wire/session.ts";
 import { realWorld } from "../../shared/world-real.ts";
@@ -129,7 +129,7 @@ function sessionQuestion(env: Environment, id: ProjectId | undefined, limit: num
       const { readServices } = await import("../../daemon/embedded/local-services.ts");
       const asked = { limit, cursor: undefined, projectId: id };
       const bound = id && (await findBinding(db, id));
-      const account = bound ?? getDefault(await readRemotes(db, remoteEnvironment(env))).account;
+      const account = bound ?? shownDefault(await readRemotes(db, remoteEnvironment(env))).account;
       const { items, total } = await readServices(db, realWorld, { account }).sessions(asked);
       return { sessions: items, total };
     },

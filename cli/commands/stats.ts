@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import { findAudience } from "../../daemon/home/audience-store.ts";
 import { readConnections } from "../../daemon/reading/connected-projects.ts";
-import { getDefault, readRemotes } from "../../daemon/remotes/remote-view.ts";
+import { readRemotes, shownDefault } from "../../daemon/remotes/remote-view.ts";
 import type { Stats } from "../../shared/wire/stats.ts";
 import { realWorld } from "../../shared/world-real.ts";
 import { withInbox } from "../local/stats-with-inbox.ts";
@@ -42,7 +42,7 @@ async function stats(env: Environment, { json }: JsonFlag): Promise<void> {
     local: async (db) => {
       const { readServices } = await import("../../daemon/embedded/local-services.ts");
       if (!db) return NOTHING;
-      const remote = getDefault(await readRemotes(db, remoteEnvironment(env)));
+      const remote = shownDefault(await readRemotes(db, remoteEnvironment(env)));
       const { account } = remote;
       const { plan } = await findAudience(db, remote);
       const known = await readServices(db, realWorld, { account, plan }).stats(readConnections);

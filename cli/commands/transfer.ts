@@ -7,7 +7,12 @@ import type { DaemonTables } from "../../daemon/home/tables.ts";
 import type { PortableHome } from "../../daemon/portable/format.ts";
 import type { ImportResult } from "../../daemon/portable/import-home.ts";
 import { filesOf } from "../../daemon/portable/markdown-folder.ts";
-import { getDefault, getRemote, readRemotes } from "../../daemon/remotes/remote-view.ts";
+import {
+  getDefault,
+  getRemote,
+  readRemotes,
+  shownDefault,
+} from "../../daemon/remotes/remote-view.ts";
 import { renameDurably } from "../../shared/durable-files.ts";
 import { fileFailure } from "../../shared/file-failures.ts";
 import type { AccountId } from "../../shared/ids.ts";
@@ -163,7 +168,8 @@ async function hasOthersOwn(db: Kysely<DaemonTables>, account: AccountId): Promi
  */
 async function ownAccount(env: Environment, db: Kysely<DaemonTables>, named: string | undefined) {
   const view = await readRemotes(db, remoteEnvironment(env));
-  const { name, account } = named === undefined ? getDefault(view) : getRemote(view.remotes, named);
+  const { name, account } =
+    named === undefined ? shownDefault(view) : getRemote(view.remotes, named);
   if (await hasOthersOwn(db, account)) {
     sayAside(`user and global memories are those of ${name}; --remote takes another's`);
   }

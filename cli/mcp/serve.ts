@@ -3,6 +3,7 @@ import { StdioServerTransport, serveStdio } from "@modelcontextprotocol/server/s
 import { VERSION } from "../../shared/version.ts";
 import type { Environment } from "../place/environment.ts";
 import { withLocal } from "../place/place.ts";
+import { CommandEnded } from "../screen/errors.ts";
 import { complain } from "../screen/output.ts";
 import { forget } from "./forget.ts";
 import { memoryStatus } from "./memory-status.ts";
@@ -55,22 +56,31 @@ export async function serveMemories(env: Environment, option: string | undefined
   });
   const transport = new StdioServerTransport();
   const served = serveStdio(() => createServer(env, { option, queue }), { transport });
-  if (option !== undefined) await queue.run(() => tellIfUnknown(env, option));
+  if (option !== undefined) {
+    await queue.run(async () => {
+      const why = await whyUnknown(env, option);
+      if (why !== undefined) complain(why);
+    });
+  }
   await gone;
   await queue.idle();
+  const isUnknown = option !== undefined && (await whyUnknown(env, option)) !== undefined;
   await served.close();
+  // Said at the start; a script that tries the line before it is set up looks at the status.
+  if (isUnknown) throw new CommandEnded(1);
 }
 
 /**
- * Says on standard error, which assistants log, that `--project` names no project. Calls are
- * answered all the same: it may be linked later, and the personal layers are there without it.
+ * Why `--project` names no project, for standard error, which assistants log. Calls are answered
+ * all the same: it may be linked later, and the personal layers are there without it.
  */
-async function tellIfUnknown(env: Environment, option: string): Promise<void> {
+async function whyUnknown(env: Environment, option: string): Promise<string | undefined> {
   try {
     await withLocal(env, (db) => findScope(env, db, { option }));
+    return undefined;
   } catch (thrown) {
     const { content } = await refused(thrown, env.home.dir);
-    for (const { text } of content) complain(text);
+    return content.map(({ text }) => text).join("\n");
   }
 }
 

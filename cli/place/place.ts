@@ -6,10 +6,10 @@ import type { Remote } from "../../daemon/home/remote.ts";
 import { findBinding } from "../../daemon/home/remote-store.ts";
 import type { DaemonTables } from "../../daemon/home/tables.ts";
 import {
-  getDefault,
   getRemote,
   readRemotes,
   remotesOfNewHome,
+  shownDefault,
 } from "../../daemon/remotes/remote-view.ts";
 import type { AccountId } from "../../shared/ids.ts";
 import { passGate } from "../../shared/sqlite/lock.ts";
@@ -128,7 +128,7 @@ async function ownPlace(
   if (named) return ownOf(named);
   const project = await projectMeant(env, db, options);
   const bound = project && (await findBinding(db, project));
-  return ownOf(view.remotes.find(({ account }) => account === bound) ?? getDefault(view));
+  return ownOf(view.remotes.find(({ account }) => account === bound) ?? shownDefault(view));
 }
 
 function ownOf({ account, name }: Remote): Pick<MemoryPlace, "account" | "remote"> {

@@ -20,6 +20,7 @@ export const FAILURES = {
   deleted: "the project was deleted",
   "invalid-request": "the service, or the daemon, does not take what was asked",
   unauthorized: "the service does not take the token",
+  "port-in-use": "another process listens on the port",
   forbidden: "the token may not do it",
   "rate-limited": "the account's requests are used up for now",
   internal: "the service, or the daemon, failed, or the service could not be asked",

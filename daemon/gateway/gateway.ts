@@ -88,7 +88,10 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   } catch (thrown) {
     await close();
     if (options.port === undefined) throw thrown;
-    throw new AppError("invalid_request", `MEMSYNC_GATEWAY_PORT: ${messageOf(thrown)}`);
+    const said = `MEMSYNC_GATEWAY_PORT: ${messageOf(thrown)}`;
+    const refused = new AppError("invalid_request", said);
+    refused.cause = thrown instanceof Error ? thrown.cause : undefined;
+    throw refused;
   }
 }
 

@@ -13,7 +13,7 @@ const NO_ADDRESS = [EMBEDDED, UNKNOWN_SERVICE];
  * The address of the service with which a home was last synced that follows `MEMSYNC_URL`.
  * Undefined: with the embedded one, or with none, or its remotes have names.
  */
-export async function findSyncedService(db: Db): Promise<string | undefined> {
+async function findSyncedService(db: Db): Promise<string | undefined> {
   if ((await listRemotes(db)).length > 0) return undefined;
   const row = await db
     .selectFrom("sync_positions")

@@ -80,6 +80,9 @@ export function nameOfUrl(url: string, taken: readonly string[]): string {
   }
 }
 
+/** `MEMSYNC_URL` names no remote of the home. Nothing was written. */
+export class UnknownDefault extends AppError {}
+
 /** The error for a name that no remote has. */
 export function noSuchRemote(name: string): AppError {
   return new AppError(

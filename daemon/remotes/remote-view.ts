@@ -1,5 +1,4 @@
 import type { Kysely } from "kysely";
-import { AppError } from "../../shared/errors.ts";
 import { LOCAL_ACCOUNT } from "../home/local-account.ts";
 import {
   EMBEDDED,
@@ -7,6 +6,7 @@ import {
   noSuchRemote,
   type Remote,
   type RemoteEnvironment,
+  UnknownDefault,
 } from "../home/remote.ts";
 import { listRemotes } from "../home/remote-store.ts";
 import type { DaemonTables } from "../home/tables.ts";
@@ -34,8 +34,8 @@ export async function readRemotes(db: Db, { url }: RemoteEnvironment): Promise<R
   const remotes = await listRemotes(db);
   if (remotes.length === 0) return remotesOfNewHome({ url });
   const named = remotes.find((each) => each.url === url);
-  const chosen = remotes.find((each) => each.isDefault) ?? getRemote(remotes, EMBEDDED);
-  return { remotes, default: url === undefined ? chosen : named, follows: false };
+  const chosen = url === undefined ? chosenOf(remotes) : named;
+  return { remotes, default: chosen, follows: false };
 }
 
 /** The remotes of a home in which none was ever named. */
@@ -57,10 +57,22 @@ export function getRemote(remotes: readonly Remote[], name: string): Remote {
   throw noSuchRemote(name);
 }
 
+/**
+ * The remote that is shown where none is named: the default, or, where the environment names an
+ * unknown service, what would be the default without that.
+ */
+export function shownDefault({ default: named, remotes }: RemoteView): Remote {
+  return named ?? chosenOf(remotes);
+}
+
+function chosenOf(remotes: readonly Remote[]): Remote {
+  return remotes.find((each) => each.isDefault) ?? getRemote(remotes, EMBEDDED);
+}
+
 /** The default remote. Throws one sentence where the environment names an unknown service. */
 export function getDefault(view: RemoteView): Remote {
   if (view.default) return view.default;
-  throw new AppError(
+  throw new UnknownDefault(
     "invalid_request",
     "MEMSYNC_URL names a service that is no remote of this home yet: run `memsync login`, or " +
       "unset it",

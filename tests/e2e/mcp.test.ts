@@ -196,7 +196,7 @@ scenario(
     const machine = await oneMachine(lab, "mcp-no-project");
     await machine.up();
     const said = await machine.run(["mcp", "--project", "nope"], { stdin: "" });
-    expect([said.status, said.stdout]).toEqual([0, ""]);
+    expect([said.status, said.stdout]).toEqual([1, ""]);
     expect(said.stderr).toMatch(/^memsync: .*nope/);
     const known = await machine.run(["mcp", "--project", machine.folder], { stdin: "" });
     expect(known).toMatchObject({ status: 0, stdout: "", stderr: "" });

@@ -140,6 +140,30 @@ scenario(
     }),
 );
 
+scenario("what is read goes on where MEMSYNC_URL names no remote, and it is said once", (lab) =>
+  withAnn(lab, async ({ ann }) => {
+    await ann.memsync("remote", "add", "other", "http://127.0.0.1:9");
+    const elsewhere = { env: { MEMSYNC_URL: "http://127.0.0.1:10" }, cwd: lab.git.path(".") };
+    const file = lab.git.path("exported.json");
+    for (const args of [["list", "--layer", "user"], ["stats"], ["export", file]]) {
+      const { status, stderr } = await ann.run(args, elsewhere);
+      expect([args, status, stderr]).toEqual([args, 0, expect.anything()]);
+      expect(stderr.split("MEMSYNC_URL is an address")).toHaveLength(2);
+    }
+    for (const args of [
+      ["set", "me", "of bob", "--layer", "user"],
+      ["rm", "me", "--layer", "user"],
+      ["add", "of bob", "--layer", "user"],
+      ["import", file, "--yes"],
+    ]) {
+      const { status, stderr } = await ann.run(args, elsewhere);
+      expect([args, status]).toEqual([args, 1]);
+      expect(stderr.split("MEMSYNC_URL")).toHaveLength(2);
+    }
+    expect((await ann.list()).map(({ key, value }) => [key, value])).toEqual([["me", "of ann"]]);
+  }),
+);
+
 scenario("a start says what goes from the embedded service to the one that is named", (lab) =>
   withAnn(lab, async ({ ann }) => {
     const dir = lab.git.path("folder-new");
