@@ -31,6 +31,9 @@ interface RemoveFlags extends JsonFlag {
 }
 
 const GONE_HELP = `
+In a home that was synced with a service by MEMSYNC_URL alone, and now runs without it, \`rm HOST\`
+leaves that service for good: what is here stays in the embedded one, and no variable takes it away.
+
 With --gone the memories of user and global that this machine has of it go into the embedded
 service with their histories. What the service was not told of a project that is linked nowhere is
 told to nobody: that it was deleted, or to which other project its folder went.`;

@@ -24,7 +24,10 @@ export function nameUnknownCommands({ commands }: Command): void {
 /** Refuses a request for the help of an unknown command. */
 export function assertHelpIsThere(program: Command, args: readonly string[]): void {
   const [first, word] = args;
-  if (first !== "help" || word === undefined || word.startsWith("-")) return;
+  if (first !== "help" || word === undefined || ["-h", "--help"].includes(word)) return;
+  if (word.startsWith("-")) {
+    throw new UsageError(`unknown option '${word}': \`memsync help\` lists the commands`);
+  }
   if (word !== "help" && !program.commands.some((each) => each.name() === word)) {
     throw new UsageError(unknownWord(program, word));
   }
@@ -65,6 +68,8 @@ export function wordsOn(
   if (code === "commander.invalidArgument") return [said.replace(CHOICES, "'$1' is no $2: say $3")];
   if (code !== "commander.unknownOption") return [said];
   if (lastQuoted(said) === "-v") return [`${said}: \`memsync --version\` prints the version`];
+  const [name = "", value] = lastQuoted(said).split("=");
+  if (value !== undefined && optionsOf(command).includes(name)) return [`${name} takes no value`];
   const nearly = didYouMean(lastQuoted(said), optionsOf(command));
   return [`${said}${nearly}`, ...(nearly === "" ? [hintAtDash(command, words, args)] : [])];
 }

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { Command, type CommanderError } from "commander";
-import { wordsOn } from "../../cli/help/unknown-command.ts";
+import { assertHelpIsThere, wordsOn } from "../../cli/help/unknown-command.ts";
 
 test("who links several folders at once is told what does it", () => {
   const said = (...folders: string[]) => {
@@ -51,6 +51,21 @@ test("a command about one of them is told to whoever gives it to those that are 
   };
   expect(said("projects", "rm", "shop")).toBe("did you mean `memsync project rm`?");
   expect(said("projects", "shop")).toBe("say it so: `memsync projects`");
+});
+
+test("an option that takes no value is said to take none, and help knows its own options", () => {
+  const program = new Command("memsync");
+  program.command("list").option("--json");
+  const said = (word: string) => {
+    const message = `error: unknown option '${word}'`;
+    return wordsOn(program, ["list", word], { code: "commander.unknownOption", message });
+  };
+  expect(said("--json=yes")).toEqual(["--json takes no value"]);
+  expect(said("--text=yes")[0]).toBe("unknown option '--text=yes'");
+  expect(() => assertHelpIsThere(program, ["help", "--nope"])).toThrow(
+    "unknown option '--nope': `memsync help` lists the commands",
+  );
+  expect(() => assertHelpIsThere(program, ["help", "--help"])).not.toThrow();
 });
 
 test("an unknown option in place of a needed one is said", () => {
