@@ -47,6 +47,7 @@ const EXCEPTIONS: Readonly<Record<string, string>> = {
   "daemon/held/file-rules.ts": "users' texts",
   "daemon/held/headed-assignments.ts": "users' texts",
   "daemon/held/own-rules.ts": "users' texts",
+  "daemon/held/link-targets.ts": "users' texts",
   "daemon/held/plain-password.ts": "users' texts",
   "daemon/held/sentence-rules.ts": "users' texts",
   "daemon/held/setting-rules.ts": "users' texts",

@@ -63,7 +63,7 @@ test("an option that takes no value is said to take none, and help knows its own
   expect(said("--json=yes")).toEqual(["--json takes no value"]);
   expect(said("--text=yes")[0]).toBe("unknown option '--text=yes'");
   expect(() => assertHelpIsThere(program, ["help", "--nope"])).toThrow(
-    "unknown option '--nope': `memsync help` lists the commands",
+    "unknown option '--nope': `memsync --help` lists the commands",
   );
   expect(() => assertHelpIsThere(program, ["help", "--help"])).not.toThrow();
 });
