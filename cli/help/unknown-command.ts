@@ -26,7 +26,7 @@ export function assertHelpIsThere(program: Command, args: readonly string[]): vo
   const [first, word] = args;
   if (first !== "help" || word === undefined || ["-h", "--help"].includes(word)) return;
   if (word.startsWith("-")) {
-    throw new UsageError(`unknown option '${word}': \`memsync help\` lists the commands`);
+    throw new UsageError(`unknown option '${word}': \`memsync --help\` lists the commands`);
   }
   if (word !== "help" && !program.commands.some((each) => each.name() === word)) {
     throw new UsageError(unknownWord(program, word));
