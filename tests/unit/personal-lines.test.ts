@@ -404,11 +404,14 @@ test.each([
   "[a]: b ",
   "[^",
   "][a",
-])("however often %j stands in a text, its links are read at once", (hostile) => {
-  const begun = performance.now();
-  expect(withoutLinks(`[a](b) ${hostile.repeat(200_000)}`)).toStartWith("[a]");
-  expect(performance.now() - begun).toBeLessThan(2000);
-});
+])(
+  "however often %j stands in a text, its links are read in linear time",
+  (hostile) => {
+    // In quadratic time it would take hours.
+    expect(withoutLinks(`[a](b) ${hostile.repeat(200_000)}`)).toStartWith("[a]");
+  },
+  60_000,
+);
 
 test("a link or look-alike letters in a line change nothing about whose it is", async () => {
   expect(await reasonFor("answer in [verse](https://example.com/a_b 'x')\n")).toEqual(lines(1));
