@@ -17,6 +17,8 @@ async function withAnn(lab: Lab, work: (given: Ann) => Promise<void>): Promise<v
   await using folder = await ServerFolder.create();
   const token = (user: string) => folder.token("acme", "--user", user);
   const first = await token("ann");
+  // Of an account with one user nobody says who sees `global`.
+  await token("bob");
   const { url } = await folder.server();
   const dir = lab.git.path("folder-ann");
   mkdirSync(dir, { recursive: true });

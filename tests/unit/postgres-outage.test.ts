@@ -165,6 +165,14 @@ test("writes that wait behind a commit that hangs are refused as soon as that is
   expect((await host.keys()).sort()).toEqual(["after", "before", "first"]);
 });
 
+/** A server reads its settings again only some time after it was told to. */
+async function standbyIs(address: string, name: string): Promise<void> {
+  await waitFor(`the standby "${name}"`, async () => {
+    const [row] = await runOnPostgres(address, "SHOW synchronous_standby_names");
+    return row?.synchronous_standby_names === name;
+  });
+}
+
 test(
   "a command that is the first to wait for a lost standby says so long before it is given up",
   async () => {
@@ -175,6 +183,7 @@ test(
     await admin.createAccount("acme", "pro");
     const reload = "SELECT pg_reload_conf()";
     await runOnPostgres(address, "ALTER SYSTEM SET synchronous_standby_names = 'nobody'", reload);
+    await standbyIs(address, "nobody");
     await expect(admin.createAccount("late", "pro")).rejects.toThrow(COMMIT_HELD_UP);
     await expect(admin.createAccount("later", "pro")).rejects.toThrow(STANDBY_LOST);
     await runOnPostgres(address, "ALTER SYSTEM RESET synchronous_standby_names", reload);
@@ -199,10 +208,13 @@ test(
     const lose = "ALTER SYSTEM SET synchronous_standby_names = 'nobody'";
     const find = "ALTER SYSTEM RESET synchronous_standby_names";
     await runOnPostgres(address, lose, reload);
+    await standbyIs(address, "nobody");
     await expect(openAnyDatabase(address, realWorld)).rejects.toThrow(COMMIT_HELD_UP);
     await runOnPostgres(address, find, reload);
+    await standbyIs(address, "");
     await (await openAnyDatabase(address, realWorld)).close();
     await runOnPostgres(address, lose, reload);
+    await standbyIs(address, "nobody");
     const copying = () => copyDatabase({ from: file, to: address, world: realWorld });
     await expect(copying()).rejects.toThrow(COMMIT_HELD_UP);
     await expect(copying()).rejects.toThrow(STANDBY_LOST);
