@@ -185,7 +185,7 @@ scenario("the first status in a worktree at a moved clone's path says what is so
   const shown = await a.memsyncWith({ cwd: a.folder }, "status");
   // The daemon may have found the moved one by itself before the worktree was there.
   expect(shown).toMatch(
-    /took the place of the folder that was linked here, which is |not followed.* is in .*elsewhere/,
+    /took the place of the folder that was linked here, which is |^here .* not followed/m,
   );
   expect(shown).not.toContain("is gone");
   await untilFolder(a, moved, { state: "followed", place: { kind: "moved", from: a.folder } });
