@@ -30,7 +30,7 @@ export const fair: Row = {
         figureOf("POST /v1/memories", { alone: alone.writes, beside: beside.writes }),
       ],
       notes: [
-        `an account that reads every 10 ms and writes every 100 ms, for ${SECONDS} s alone and ` +
+        `an account that reads every 10 ms and writes every 25 ms, for ${SECONDS} s alone and ` +
           `${SECONDS} s beside another one: over each of its ${HOT_CONNECTIONS} connections that ` +
           `overwrites ${HOT_MEMORIES} memories by one sync, once a second at most, ` +
           "which a Team plan allows.",
