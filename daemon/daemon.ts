@@ -184,18 +184,19 @@ export class Daemon implements Controlled {
       followers: this.#followers,
       remotes: this.#remotes,
     });
-    this.#syncWaiter = new SyncWaiter({
-      world,
-      followers: this.#followers,
-      remotes: this.#remotes,
-      status: () => this.status(),
-    });
     this.#salvage = new SalvageSettler({
       store,
       log,
       serviceOf: (account) => serviceNameOf(this.#remotes.remoteOf(account)),
     });
     this.#keepers = this.#createKeepers(git);
+    this.#syncWaiter = new SyncWaiter({
+      world,
+      followers: this.#followers,
+      lookAtKept: () => this.#keepers.lookAtFiles(),
+      remotes: this.#remotes,
+      status: () => this.status(),
+    });
     const onWake = (stoodStillMs: number) => {
       // The disk may have been written by another system meanwhile, and a network drive replaced.
       if (stoodStillMs > 0) this.#followers.rescan();
@@ -372,7 +373,6 @@ export class Daemon implements Controlled {
    * refuse what is left, or until `signal` is aborted.
    */
   async sync(waitSeconds: number, options: SyncWait = {}): Promise<SyncResult> {
-    await within(this.#options.world, LOOK_MS_MAX, { work: this.#keepers.personal.look() });
     await this.#store.write(({ db }) => forgetKeptSessions(db));
     return await this.#syncWaiter.sync(waitSeconds, options);
   }

@@ -101,6 +101,11 @@ export class Keepers {
     void this.#facts.look(units.flatMap((unit) => parseProjectId(unit) ?? []));
   }
 
+  /** Looks at files of memories, rules and the user's own text. See `SyncWaiterOptions`. */
+  async lookAtFiles(): Promise<void> {
+    await Promise.all([this.memories.look(), this.personal.look()]);
+  }
+
   /** Resolves when the looks under way are over; none begins any more. */
   async stop(): Promise<void> {
     await this.sessions.stop();

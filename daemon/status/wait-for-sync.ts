@@ -37,6 +37,11 @@ export interface SyncWaiterOptions {
   readonly followers: Pick<Followers, "looking" | "lookAll" | "settled"> & {
     files(): readonly Pick<FollowedFile, "link" | "status" | "isTimed" | "look">[];
   };
+  /**
+   * Looks at the files beside the followed ones: memories, rules, the user's own text. Resolves
+   * when what they have is taken, and what came is written.
+   */
+  readonly lookAtKept: () => Promise<void>;
   readonly remotes: Pick<OpenRemotes, "hurry" | "syncNow">;
   readonly status: () => Promise<DaemonStatus>;
 }
@@ -129,13 +134,16 @@ export class SyncWaiter {
     }
   }
 
-  /** Looks at the files, then calls the services, then waits until the answers are in the files. */
+  /**
+   * Looks at all files of every kind, then calls the services, then waits until the answers are in
+   * the files.
+   */
   async #syncNow(): Promise<void> {
-    const { followers, remotes } = this.#options;
+    const { followers, lookAtKept, remotes } = this.#options;
     const steps = [
-      () => followers.lookAll(),
+      () => Promise.all([followers.lookAll(), lookAtKept()]),
       () => remotes.syncNow(),
-      () => followers.settled(),
+      () => Promise.all([followers.settled(), lookAtKept()]),
     ] as const;
     this.#stepsLeft = steps.length;
     for (const step of steps) {

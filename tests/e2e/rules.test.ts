@@ -93,3 +93,22 @@ scenario(
     expect(JSON.parse(await a.memsync("conflicts", "--json"))).toEqual([]);
   },
 );
+
+scenario("everything is synced only after a look at the rules", async (lab) => {
+  const [a] = await twoMachines(lab, emulator.account("rules-looked-at"), ".cursor/\n");
+  await a.up();
+  await a.memsync("rules", "on");
+  for (const at of ["one", "two"]) {
+    // The end of the last line is missing.
+    const half = `${RULE}- half a li`;
+    save(a, `.cursor/rules/${at}.mdc`, half);
+    const { status, stderr } = await a.run(["sync", "--wait", "1"]);
+    const { stdout } = await a.run(["get", `rules/cursor/${at}.mdc`]);
+    // A slow machine may have waited until the text had stood.
+    if (stdout === "") expect([status, stderr]).toEqual([1, expect.stringContaining(`${at}.mdc`)]);
+    const whole = `${half}ne\n`;
+    save(a, `.cursor/rules/${at}.mdc`, whole);
+    await a.sync();
+    expect(await a.memsync("get", `rules/cursor/${at}.mdc`)).toContain("half a line");
+  }
+});

@@ -16,6 +16,7 @@ async function endOf(unlessOffline: boolean, { live = false, calledS = 0 } = {})
   const waiter = new SyncWaiter({
     world,
     followers: { files: () => [], looking: 0, lookAll: async () => {}, settled: async () => {} },
+    lookAtKept: async () => {},
     remotes: { hurry: () => {}, syncNow: () => never },
     async status() {
       const status = madeUpStatus([madeUpProject(0, { waiting: 1 })]);
@@ -60,6 +61,7 @@ test("a file is looked at while one waits, but not before a time that it is know
   const waiter = new SyncWaiter({
     world,
     followers: { files: () => files, looking: 0, lookAll: async () => {}, settled: async () => {} },
+    lookAtKept: async () => {},
     remotes: { hurry: () => {}, syncNow: async () => {} },
     status: async () => madeUpStatus([{ ...madeUpProject(0, { waiting: 1 }), id: projectId }]),
   });
