@@ -13,8 +13,8 @@ export interface Audience extends Account {
   readonly heardAt: number | undefined;
   /** The user has agreed to write for these readers. */
   readonly agreed: boolean;
-  /** Digest of the last token that was told to be of this user; undefined: of none. */
-  readonly token?: string | undefined;
+  /** Digests of the tokens that were told to be of this user, the last one first. */
+  readonly tokens: readonly string[];
 }
 
 /** What a service told of an account. */
@@ -25,6 +25,9 @@ export interface Heard {
   /** Digest of the token that it told it about, if there was one. */
   readonly token?: string | undefined;
 }
+
+/** As many tokens are known of a user: each shell, and each daemon, may have another one. */
+const TOKENS_MAX = 16;
 
 const UNKNOWN: Account = { name: null, plan: null, users: null, user: null };
 
@@ -37,7 +40,7 @@ export async function findAudience(db: Db, remote: At): Promise<Audience> {
     .where("service", "=", serviceNameOf(remote))
     .where("account", "=", remote.account)
     .executeTakeFirst();
-  if (!row) return { ...UNKNOWN, heardAt: undefined, agreed: false, token: undefined };
+  if (!row) return { ...UNKNOWN, heardAt: undefined, agreed: false, tokens: [] };
   const { heard_at, agreed_at, token_user: user, token, token_expires_at: ends, ...account } = row;
   return {
     ...account,
@@ -45,14 +48,15 @@ export async function findAudience(db: Db, remote: At): Promise<Audience> {
     ...(ends !== null && { token_expires_at: timestampOf(ends) }),
     heardAt: heard_at ?? undefined,
     agreed: agreed_at !== null,
-    token: token ?? undefined,
+    tokens: digestsIn(token),
   };
 }
 
 /**
  * Stores what a service told of the account. An agreement to write for one account is dropped when
  * the account is another. The user stays the one that was told first: the memories of the layer
- * `user` are that one's. Durable with its transaction's commit.
+ * `user` are that one's. A token that was told to be of that user stays so whatever is told of
+ * another token later. Durable with its transaction's commit.
  */
 export async function keepHeard(db: Db, remote: At, { heard, now, token }: Heard): Promise<void> {
   const { name, plan, users, token_expires_at: ends } = heard;
@@ -61,8 +65,12 @@ export async function keepHeard(db: Db, remote: At, { heard, now, token }: Heard
   const user = (isSame ? former.user : null) ?? heard.user;
   const expiry = ends === undefined ? null : (parseTimestamp(ends) ?? null);
   const isTheirs = heard.user === null || heard.user === user;
+  const isNamed = isSame && heard.user !== null && heard.user === former.user;
+  const others = former.tokens.filter((each) => each !== token);
   await put(db, remote, {
-    ...(token !== undefined && isTheirs && { token, token_expires_at: expiry }),
+    ...(token !== undefined && isTheirs
+      ? { token: digestsOf(isNamed ? [token, ...others] : [token]), token_expires_at: expiry }
+      : { token: digestsOf(others) }),
     ...{ name, plan, users, token_user: user, heard_at: now },
     ...(!isSame && { agreed_at: null }),
   });
@@ -87,4 +95,13 @@ async function put(
     .values({ ...place, ...nothing, ...values })
     .onConflict((conflict) => conflict.columns(["service", "account"]).doUpdateSet(values))
     .execute();
+}
+
+/** Digests as they stand in a row: a former release wrote the last one alone. */
+export function digestsIn(token: string | null): string[] {
+  return token?.split(" ") ?? [];
+}
+
+function digestsOf(tokens: readonly string[]): string | null {
+  return tokens.slice(0, TOKENS_MAX).join(" ") || null;
 }

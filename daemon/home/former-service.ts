@@ -1,5 +1,6 @@
 import type { Kysely } from "kysely";
 import type { Account } from "../../shared/wire/account.ts";
+import { digestsIn } from "./audience-store.ts";
 import { LOCAL_ACCOUNT } from "./local-account.ts";
 import { EMBEDDED, type Remote, serviceNameOf, UNKNOWN_SERVICE } from "./remote.ts";
 import { listRemotes } from "./remote-store.ts";
@@ -47,8 +48,8 @@ export async function findFormerService(db: Db): Promise<string | undefined> {
 /** Whose the memories of a remote's account are, and which service told it. */
 export interface Owner extends Pick<Account, "name" | "user"> {
   readonly service: string;
-  /** Digest of the last token that was told to be of this user; undefined: of none. */
-  readonly token: string | undefined;
+  /** Digests of the tokens that were told to be of this user, the last one first. */
+  readonly tokens: readonly string[];
 }
 
 /**
@@ -71,5 +72,7 @@ export async function findOwner(
     .orderBy("heard_at", "desc")
     .limit(1)
     .executeTakeFirst();
-  return row && { ...row, token: row.token ?? undefined };
+  if (!row) return undefined;
+  const { token, ...owner } = row;
+  return { ...owner, tokens: digestsIn(token) };
 }

@@ -121,9 +121,9 @@ interface AudiencesTable {
   users: number | null;
   /** The user of the first token of which it told; null where it does not name users. */
   token_user: string | null;
-  /** Digest of the last token that it told to be of that user; null: it told of none. */
+  /** Digests of the tokens that it told to be of that user, the last one first; null: none. */
   token: string | null;
-  /** When that token expires, in milliseconds since the Unix epoch; null: it told of no end. */
+  /** When the last one expires, in milliseconds since the Unix epoch; null: it told of no end. */
   token_expires_at: number | null;
   /** Null: the service has not told yet. */
   heard_at: number | null;

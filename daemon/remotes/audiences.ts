@@ -127,7 +127,8 @@ export class Audiences {
     const since = this.#contacts.get(service) ?? now;
     this.#contacts.set(service, since);
     if (service.tokenDigest === undefined || now - since < UNTOLD_MS) return false;
-    return (await findAudience(this.#options.store.reader, remote)).token !== service.tokenDigest;
+    const { tokens } = await findAudience(this.#options.store.reader, remote);
+    return !tokens.includes(service.tokenDigest);
   }
 
   #isFresh({ service }: OpenRemote, freshMs: number): boolean {

@@ -80,8 +80,8 @@ async function findOtherToken(
   { credentials, dir }: Pick<Home, "credentials" | "dir">,
   { remote, token }: { readonly remote: Remote; readonly token: string },
 ): Promise<Unkept | undefined> {
-  const { user, token: digest } = await findAudience(db, remote);
-  if (digest === undefined || digest === digestOfToken(token)) return undefined;
+  const { user, tokens } = await findAudience(db, remote);
+  if (tokens.length === 0 || tokens.includes(digestOfToken(token))) return undefined;
   if (remote.tokenPlace === "file") {
     if (readFromFile(credentials, { dir, account: remote.account }) === token) return undefined;
   }

@@ -141,7 +141,7 @@ async function tokenExpiry(
   { remote, service }: OpenRemote,
 ): Promise<string | null> {
   const told = await findAudience(db, remote);
-  if (service.tokenDigest === undefined || told.token !== service.tokenDigest) return null;
+  if (service.tokenDigest === undefined || told.tokens[0] !== service.tokenDigest) return null;
   return told.token_expires_at ?? null;
 }
 

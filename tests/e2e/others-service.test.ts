@@ -92,6 +92,22 @@ scenario("a program writes nothing of one's own through a daemon with another's 
   }),
 );
 
+scenario("a token of the user's stays known after a login with a newer one", (lab) =>
+  withAnn(lab, async ({ ann, folder, server, mine }) => {
+    const login = ["login", "--url", mine.url, "--token-stdin"];
+    const stdin = await folder.token("acme", "--user", "ann");
+    expect((await ann.run(login, { stdin })).status).toBe(0);
+    await server.process.end("SIGTERM");
+    await ann.up();
+    const later = { content: "offline", layer: "user", key: "me" };
+    await ann.ask("POST", "/v1/memories", later);
+    await ann.memsync("set", "all", "by a shell with the older token", "--layer", "global");
+    await waitFor("both", async () => {
+      return JSON.stringify(await own(ann)) === '["offline","by a shell with the older token"]';
+    });
+  }),
+);
+
 scenario("a block's lines that came while a daemon ran for another are asked about", (lab) =>
   withAnn(lab, async ({ ann, folder, mine }) => {
     const file = join(ann.environment().HOME ?? "", ".claude", "CLAUDE.md");

@@ -101,11 +101,11 @@ test("who has agreed has agreed for one account, whose users may change", async 
   const known = () => findAudience(store.reader, remote);
   const keep = (heard: Parameters<typeof keepHeard>[2]["heard"], now: number) =>
     store.write(({ db }) => keepHeard(db, remote, { heard, now }));
-  expect(await known()).toEqual({ ...UNTOLD, heardAt: undefined, agreed: false });
+  expect(await known()).toEqual({ ...UNTOLD, heardAt: undefined, agreed: false, tokens: [] });
   await store.write(({ db }) => keepAgreed(db, remote, 1));
-  expect(await known()).toEqual({ ...UNTOLD, heardAt: undefined, agreed: true });
+  expect(await known()).toMatchObject({ ...UNTOLD, heardAt: undefined, agreed: true });
   await keep(TEAM, 5);
-  expect(await known()).toEqual({ ...TEAM, heardAt: 5, agreed: true });
+  expect(await known()).toMatchObject({ ...TEAM, heardAt: 5, agreed: true });
   await keep({ ...TEAM, users: 4 }, 6);
   expect(await known()).toMatchObject({ users: 4, agreed: true });
   // What is in the layer user is the first one's.
@@ -121,13 +121,32 @@ test("who has agreed has agreed for one account, whose users may change", async 
   expect(await store.reader.selectFrom("audiences").selectAll().execute()).toEqual([]);
 });
 
+test("which tokens are of a remote's user stays known, as long as they are that one's", async () => {
+  const { store, remote } = await home();
+  const kept = async (heard: Partial<typeof TEAM>, token: string) => {
+    const told = { heard: { ...TEAM, ...heard }, now: 5, token };
+    await store.write(({ db }) => keepHeard(db, remote, told));
+    return (await findAudience(store.reader, remote)).tokens.join(" ");
+  };
+  expect(await kept({}, "one")).toBe("one");
+  expect(await kept({}, "two")).toBe("two one");
+  expect(await kept({}, "one")).toBe("one two");
+  expect(await kept({ user: "bob" }, "bobs")).toBe("one two");
+  expect(await kept({ user: null }, "unnamed")).toBe("unnamed");
+  expect(await kept({}, "two")).toBe("two unnamed");
+  expect(await kept({ user: "bob" }, "unnamed")).toBe("two");
+  for (let at = 0; at < 20; at++) await kept({}, `t${at}`);
+  expect((await kept({}, "last")).split(" ")).toHaveLength(16);
+  expect(await kept({ name: "another", user: "bob" }, "bobs")).toBe("bobs");
+});
+
 test("when a token expires is kept with the token of which it was told", async () => {
   const { store, remote } = await home();
   const ENDS = { token_expires_at: "2026-02-03T04:05:06.000Z" };
   const kept = async (heard: Parameters<typeof keepHeard>[2]["heard"], token?: string) => {
     await store.write(({ db }) => keepHeard(db, remote, { heard, now: 5, token }));
-    const { token: of, token_expires_at: end } = await findAudience(store.reader, remote);
-    return [of, end];
+    const { tokens, token_expires_at: end } = await findAudience(store.reader, remote);
+    return [tokens[0], end];
   };
   expect(await kept(TEAM, "one")).toEqual(["one", undefined]);
   expect(await kept({ ...TEAM, ...ENDS }, "two")).toEqual(["two", ENDS.token_expires_at]);
@@ -267,12 +286,12 @@ test("what a service tells on its socket counts at once, and is current until it
   await audiences.settled();
   expect(audiences.isCurrent(withSocket("live"))).toBe(true);
   expect(audiences.isCurrent(withSocket("absent"))).toBe(false);
-  expect(await findAudience(store.reader, remote)).toMatchObject({ users: 4, token: "t1" });
+  expect(await findAudience(store.reader, remote)).toMatchObject({ users: 4, tokens: ["t1"] });
   expect(asked).toEqual([]);
   // The digest of a token of somebody else's is not noted.
   audiences.told({ ...open, service: { ...service, tokenDigest: "t2" } }, { ...TEAM, user: "bob" });
   await audiences.settled();
-  expect(await findAudience(store.reader, remote)).toMatchObject({ user: "ann", token: "t1" });
+  expect(await findAudience(store.reader, remote)).toMatchObject({ user: "ann", tokens: ["t1"] });
 });
 
 test("a service without such a socket is asked after a minute whose the token is", async () => {
@@ -291,7 +310,7 @@ test("a service without such a socket is asked after a minute whose the token is
   await contact();
   await contact();
   expect(asked).toHaveLength(1);
-  expect(await findAudience(store.reader, remote)).toMatchObject({ user: "ann", token: "t1" });
+  expect(await findAudience(store.reader, remote)).toMatchObject({ user: "ann", tokens: ["t1"] });
 });
 
 test("a given token is asked about only where another one's user is known", async () => {
@@ -305,7 +324,8 @@ test("a given token is asked about only where another one's user is known", asyn
   const next = await guardToken({ ...given, tokenDigest: "t2" }, remote, store);
   await Promise.all([next.forward("GET", "/a"), next.forward("GET", "/b")]);
   expect(asked).toEqual(["GET /api/account", "GET /a", "GET /b"]);
-  expect(await findAudience(store.reader, remote)).toMatchObject({ token: "t2" });
+  expect(await findAudience(store.reader, remote)).toMatchObject({ tokens: ["t2", "t1"] });
+  expect(await guardToken(given, remote, store)).toBe(given);
 });
 
 test("while nobody can say whose a given token is, nothing else is asked, and no socket opened", async () => {
