@@ -218,7 +218,7 @@ export class Daemon implements Controlled {
       git,
       remotes: this.#remotes,
       links: () => this.#folders.links,
-      isOfOthers: (account) => this.#others.isKnownFor(account),
+      whose: (account) => this.#others.whose(account),
     });
   }
 

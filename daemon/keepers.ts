@@ -16,6 +16,7 @@ import { currentMachineName } from "./home/machine-name.ts";
 import { serviceNameOf } from "./home/remote.ts";
 import { sessionSwitchOf } from "./home/session-switch.ts";
 import type { DaemonTables } from "./home/tables.ts";
+import type { Whose } from "./home/whose.ts";
 import { FactsKeeper } from "./manifests/facts-keeper.ts";
 import { HeldMeeting } from "./overwritten/met-held.ts";
 import type { OpenRemotes } from "./remotes/open-remotes.ts";
@@ -32,8 +33,8 @@ export interface KeepersOptions {
   readonly git: Git;
   readonly remotes: OpenRemotes;
   readonly links: () => readonly Link[];
-  /** Whether the daemon runs for another user than an account's; see `OthersWrites`. */
-  readonly isOfOthers: (account: AccountId) => Promise<boolean>;
+  /** Whether the daemon runs for an account's user; see `OthersWrites`. */
+  readonly whose: (account: AccountId) => Promise<Whose>;
   /** The assistants whose sessions are recorded; none where it is left out. */
   readonly assistants?: readonly SessionSource[] | undefined;
   /** The folders of memories that are looked at, once somebody says so; none where left out. */
@@ -49,14 +50,7 @@ export class Keepers {
   readonly #names: NameKeeper;
   readonly #held: HeldMeeting;
 
-  constructor({
-    home,
-    assistants,
-    memoryFolders,
-    remotes,
-    isOfOthers,
-    ...options
-  }: KeepersOptions) {
+  constructor({ home, assistants, memoryFolders, remotes, whose, ...options }: KeepersOptions) {
     const usual = () => getDefault(remotes.view).account;
     const accountOf = (project?: ProjectId) => (project && remotes.bindingOf(project)) ?? usual();
     const serviceOf = (account: AccountId) => serviceNameOf(remotes.remoteOf(account));
@@ -77,7 +71,7 @@ export class Keepers {
     this.personal = new PersonalKeeper({
       ...all,
       account: usual,
-      isOfOthers: () => isOfOthers(usual()),
+      whose: () => whose(usual()),
       events: openEvents,
     });
     this.#facts = new FactsKeeper({ ...all, serviceOf });

@@ -48,6 +48,11 @@ export const PERSONAL_REASONS = {
     say: () => "is neither read nor written, for the daemon was not started as the text's user",
     advise: () => "`memsync stop`, then `memsync start` in that user's shell",
   },
+  "personal-unheard": {
+    meaning:
+      "the service has not told yet whose the daemon's token is, so the file is left as it is",
+    say: () => "waits until the service has told whose the daemon's token is",
+  },
   "personal-unsaved": {
     meaning:
       "the block of a project's file has what the personal text lacks, so it is not taken out",

@@ -5,6 +5,7 @@ import {
   followedFilesOf,
   syncedProjects,
   unfinishedMemories,
+  unfinishedPersonal,
 } from "../../daemon/status/synced-projects.ts";
 import { comingShown, count, spanShown } from "../screen/output.ts";
 import { tilde } from "../screen/tilde.ts";
@@ -80,7 +81,8 @@ function waitingUnits(status: DaemonStatus): string[] {
     const what = waitingOf(unit, followedFilesOf(unit.folders));
     return what === undefined ? [] : [`${unit.name} (${what})`];
   });
-  return [...units, ...unfinishedMemories(status).map(tilde)];
+  const files = [...unfinishedMemories(status), ...unfinishedPersonal(status)];
+  return [...units, ...files.map(tilde)];
 }
 
 function waitingOf(

@@ -26,7 +26,7 @@ export interface Heard {
   readonly token?: string | undefined;
 }
 
-/** As many tokens are known of a user: each shell, and each daemon, may have another one. */
+/** Tokens are kept up to this number: each shell, and each daemon, may have another one. */
 const TOKENS_MAX = 16;
 
 const UNKNOWN: Account = { name: null, plan: null, users: null, user: null };

@@ -5,6 +5,7 @@ import type { Layer } from "../../shared/wire/layer.ts";
 import type { Home } from "../home/home.ts";
 import type { RemoteEnvironment } from "../home/remote.ts";
 import type { DaemonTables } from "../home/tables.ts";
+import type { Whose } from "../home/whose.ts";
 import type { Audiences } from "./audiences.ts";
 import type { OpenRemotes } from "./open-remotes.ts";
 import { findUnkept, isOfOthers, type Unkept } from "./unkept-variable.ts";
@@ -30,29 +31,31 @@ export class OthersWrites {
     this.#options = options;
   }
 
-  /**
-   * Whether the daemon is known to run for another than an account's user: its service has said
-   * so, or is none of the home's. Of a token that was not heard of yet nobody knows.
-   */
-  async isKnownFor(account: AccountId): Promise<boolean> {
-    const unkept = await this.#unkept();
-    if (!isOfOthers(unkept, account)) return false;
+  /** For whom the daemon runs, as its service has told of its token. */
+  async whose(account: AccountId): Promise<Whose> {
     const { blockedBy } = this.#options.remotes.find(account)?.service ?? {};
-    return unkept?.code === "unknown-service" || blockedBy?.code === "token-of-another";
+    if (blockedBy?.code === "token-of-another") return "another";
+    const unkept = await this.#unkept();
+    if (!isOfOthers(unkept, account)) return "home";
+    return unkept?.code === "unknown-service" ? "another" : "unknown";
   }
 
   /** Throws for a layer that is nobody else's. A new token's user is asked for, for a moment. */
   async refuse(account: AccountId, layer: Layer): Promise<void> {
-    if (layer === "project" || !isOfOthers(await this.#unkept(), account)) return;
+    if (layer === "project" || (await this.whose(account)) === "home") return;
     const open = this.#options.remotes.find(account);
     if (open) await this.#options.audiences.before(open);
-    const unkept = await this.#unkept();
-    if (!unkept || !isOfOthers(unkept, account)) return;
-    const why = open?.service.blockedBy?.message ?? detailOf(unkept);
+    const whose = await this.whose(account);
+    if (whose === "home") return;
+    const why = open?.service.blockedBy?.message ?? detailOf(await this.#unkept());
     throw new AppError(
       "forbidden",
-      `nothing in ${layer} is changed through this daemon, which was not started as the home's ` +
-        `user: ${why}. \`memsync stop\`, then \`memsync start\` in that user's shell`,
+      `nothing in ${layer} is changed through this daemon, ` +
+        (whose === "another"
+          ? `which was not started as the home's user: ${why}. \`memsync stop\`, then ` +
+            "`memsync start` in that user's shell"
+          : `which is not known to be the home's user's: ${why}. It takes changes once the ` +
+            "service has told whose the token is"),
     );
   }
 
@@ -62,8 +65,8 @@ export class OthersWrites {
   }
 }
 
-function detailOf(unkept: Unkept): string {
-  switch (unkept.code) {
+function detailOf(unkept: Unkept | undefined): string {
+  switch (unkept?.code) {
     case "another-token":
       return `its MEMSYNC_TOKEN is not known to be ${unkept.user ?? "that user"}'s`;
     case "another-service":

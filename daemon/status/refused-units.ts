@@ -12,6 +12,7 @@ import {
   isUnitSynced,
   syncedProjects,
   unfinishedMemories,
+  unfinishedPersonal,
 } from "./synced-projects.ts";
 
 /** Why waiting does not sync what is left, in one sentence each. */
@@ -76,7 +77,7 @@ export function isRefused(status: DaemonStatus): boolean {
     open.every(({ service }) => service.online && service.throttled === null) &&
     left.length + shut.length + listFailing(status).length > 0 &&
     left.every(({ refused }) => refused !== null) &&
-    unfinishedMemories(status).length === 0 &&
+    unfinishedMemories(status).length + unfinishedPersonal(status, shut).length === 0 &&
     openProjects.every(({ refused, folders }) => {
       return refused !== null || followedFilesOf(folders).every(({ state }) => state !== "waiting");
     })
@@ -122,7 +123,7 @@ function isAllFor(status: DaemonStatus, away: (service: ServiceStatus) => boolea
     otherProjects.every(({ folders }) =>
       followedFilesOf(folders).every(({ state }) => state !== "waiting"),
     ) &&
-    unfinishedMemories(status).length === 0
+    unfinishedMemories(status).length + unfinishedPersonal(status, offline).length === 0
   );
 }
 

@@ -3,6 +3,7 @@ import type {
   DaemonStatus,
   FolderStatus,
   ProjectStatus,
+  RemoteStatus,
   ServiceStatus,
   UnitStatus,
 } from "./status.ts";
@@ -48,6 +49,21 @@ export function unfinishedMemories({
   );
 }
 
+/**
+ * Files of the user's own text that are about to be taken or written. One that waits until it is
+ * known whose the token is waits for the default remote: it is left out where that is `away`.
+ */
+export function unfinishedPersonal(
+  { personal }: Pick<DaemonStatus, "personal">,
+  away: readonly Pick<RemoteStatus, "default">[] = [],
+): string[] {
+  const isAway = away.some((remote) => remote.default);
+  return personal.files.flatMap(({ path, state, code }) => {
+    const waits = code === "personal-unheard" ? !isAway : state === "waiting";
+    return waits ? [path] : [];
+  });
+}
+
 /** Whether its service has acknowledged everything of it. */
 export function isUnitSynced({ contacted, waiting }: UnitStatus): boolean {
   return contacted && waiting === 0;
@@ -63,7 +79,7 @@ export function isSynced(status: DaemonStatus): boolean {
     status.remotes.every(({ service, own }) => isHeard(service) && isUnitSynced(own)) &&
     syncedProjects(status).every((project) => isUnitSynced(project) && isOpen(status, project)) &&
     files.every(({ state }) => state !== "waiting" && state !== "failing") &&
-    unfinishedMemories(status).length === 0
+    unfinishedMemories(status).length + unfinishedPersonal(status).length === 0
   );
 }
 

@@ -5,7 +5,13 @@ import { within } from "../home/within.ts";
 import type { OpenRemotes } from "../remotes/open-remotes.ts";
 import { isOffline, isRefused, isSilent } from "./refused-units.ts";
 import type { DaemonStatus } from "./status.ts";
-import { isSynced, isUnitSynced, syncedProjects, unfinishedMemories } from "./synced-projects.ts";
+import {
+  isSynced,
+  isUnitSynced,
+  syncedProjects,
+  unfinishedMemories,
+  unfinishedPersonal,
+} from "./synced-projects.ts";
 
 /** The answer to `sync`. */
 export interface SyncResult {
@@ -157,7 +163,8 @@ export class SyncWaiter {
     const units = [...syncedProjects(status), ...status.remotes.map(({ own }) => own)];
     const unsynced = units.filter((unit) => !isUnitSynced(unit)).length;
     const waiting = units.reduce((sum, unit) => sum + unit.waiting, 0);
-    return this.#stepsLeft + looking + unsynced + waiting + unfinishedMemories(status).length;
+    const unfinished = unfinishedMemories(status).length + unfinishedPersonal(status).length;
+    return this.#stepsLeft + looking + unsynced + waiting + unfinished;
   }
 
   /** Looks again at files that wait, but not for an answer of their service or for a known time. */

@@ -208,8 +208,8 @@ scenario("a login binds to the former service what came while its address was no
   }),
 );
 
-scenario("one's own new token is no other's, for a block's lines from before the start", (lab) =>
-  withAnn(lab, async ({ ann, folder, mine }) => {
+scenario("a block's lines wait until a new token is heard to be the user's", (lab) =>
+  withAnn(lab, async ({ ann, folder, server, mine }) => {
     const file = join(ann.environment().HOME ?? "", ".claude", "CLAUDE.md");
     mkdirSync(join(file, ".."), { recursive: true });
     writeFileSync(file, "# mine\n");
@@ -220,9 +220,21 @@ scenario("one's own new token is no other's, for a block's lines from before the
     await ann.down();
     writeFileSync(file, block().replace("<!-- memsync:personal end", "- while it was down\n$&"));
     ann.service = { url: mine.url, token: await folder.token("acme", "--user", "ann") };
+    await server.process.end("SIGTERM");
     await ann.up();
-    const text = () => ann.run(["get", "personal/instructions", "--layer", "user"]);
-    await waitFor("her line", async () => (await text()).stdout.includes("while it was down"));
+    const files = async () => (await ann.status()).personal.files;
+    await waitFor("it to be told", async () => (await files())[0]?.code === "personal-unheard");
+    const program = { content: "of a program", layer: "user", key: "me" };
+    expect((await ann.gateway("POST", "/v1/memories", program)).status).toBe(403);
+    const offline = await ann.run(["sync", "--wait", "0"]);
+    expect([offline.status, offline.stderr]).toEqual([1, expect.stringContaining("CLAUDE.md")]);
+    await folder.server("--port", String(server.port));
+    await ann.untilSynced();
+    expect(await files()).toMatchObject([{ state: "current", code: null }]);
+    await ann.ask("POST", "/v1/memories", program);
+    const texts = (await own(ann)).join();
+    expect(texts).toContain("while it was down");
+    expect(texts).toContain("of a program");
   }),
 );
 

@@ -23,6 +23,7 @@ import {
   settlePersonalFile,
 } from "../../daemon/home/personal-files.ts";
 import { PERSONAL_KEY } from "../../daemon/home/personal-mark.ts";
+import type { Whose } from "../../daemon/home/whose.ts";
 import { putItem } from "../../daemon/plain/plain-store.ts";
 import { silentLog } from "../../shared/log.ts";
 import { userDocument } from "../../shared/replica/document/address.ts";
@@ -39,6 +40,8 @@ const LATER = Date.parse("2030-01-01T00:00:00Z");
 export class PersonalMachine extends KeeperMachine {
   readonly folder: string;
   keeper!: PersonalKeeper;
+  /** For whom its daemon is known to run. */
+  whose: Whose = "home";
   readonly world: DrivenWorld;
   readonly #heard = new Set<(name: string, cameOrWent: boolean) => void>();
 
@@ -67,7 +70,7 @@ export class PersonalMachine extends KeeperMachine {
       log: silentLog,
       git: remembering(createGit()),
       account: () => LOCAL_ACCOUNT,
-      isOfOthers: async () => false,
+      whose: async () => this.whose,
       events: (_, { heard }) => {
         this.#heard.add(heard);
         return { close: async () => void this.#heard.delete(heard) };

@@ -16,6 +16,7 @@ import type { Outcome, Service } from "../../daemon/service/service.ts";
 import { silentLog } from "../../shared/log.ts";
 import { globalDocument } from "../../shared/replica/document/address.ts";
 import type { ReplicaStore } from "../../shared/replica/store/store.ts";
+import type { Account } from "../../shared/wire/account.ts";
 import { realWorld } from "../../shared/world-real.ts";
 import { createDrivenWorld } from "../support/driven-world.ts";
 import { openTestReplica } from "../support/empty-home.ts";
@@ -123,7 +124,7 @@ test("who has agreed has agreed for one account, whose users may change", async 
 
 test("which tokens are of a remote's user stays known, as long as they are that one's", async () => {
   const { store, remote } = await home();
-  const kept = async (heard: Partial<typeof TEAM>, token: string) => {
+  const kept = async (heard: Partial<Account>, token: string) => {
     const told = { heard: { ...TEAM, ...heard }, now: 5, token };
     await store.write(({ db }) => keepHeard(db, remote, told));
     return (await findAudience(store.reader, remote)).tokens.join(" ");

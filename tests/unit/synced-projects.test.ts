@@ -67,3 +67,26 @@ test("a memory or a rule that waits for its end is not synced, and is named", ()
     expect(isRefused(waits)).toBe(false);
   }
 });
+
+test("a file of the personal text that waits is not synced, and is named", () => {
+  const statusWith = (state: "waiting" | "left-alone", code: ReasonCode | null) => {
+    const file = { assistant: "claude", path: "/src/CLAUDE.md", state, note: null, code };
+    return {
+      ...madeUpStatus([madeUpProject(1)]),
+      personal: { lines: 1, files: [file], merges: [] },
+    };
+  };
+  expect(isSynced(statusWith("left-alone", "personal-in-project"))).toBe(true);
+  for (const waits of [statusWith("waiting", null), statusWith("left-alone", "personal-unheard")]) {
+    expect([isSynced(waits), isRefused(waits), isOffline(waits, 0)]).toEqual([false, false, false]);
+    expect(whyUnsynced(waits, 0)).toBe("not everything is synced yet: /src/CLAUDE.md waits");
+  }
+  const unheard = statusWith("left-alone", "personal-unheard");
+  const at = (service: Partial<typeof unheard.service>) => ({
+    ...unheard,
+    remotes: unheard.remotes.map((each) => ({ ...each, service: { ...each.service, ...service } })),
+  });
+  // Whose the token is will not be told, or not before the service is back.
+  expect(isRefused(at({ token_refused: true }))).toBe(true);
+  expect(isOffline(at({ online: false, live: false, message: "no network" }), 0)).toBe(true);
+});

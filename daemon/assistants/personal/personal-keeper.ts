@@ -22,6 +22,7 @@ import {
   type PersonalFile,
 } from "../../home/personal-files.ts";
 import { readHead } from "../../home/read-head.ts";
+import type { Whose } from "../../home/whose.ts";
 import { takeIgnored } from "../../ignored/ignore-file.ts";
 import { RegularLooks } from "../../watch/regular-looks.ts";
 import { listLeftBlocks } from "./held-blocks.ts";
@@ -167,13 +168,13 @@ export class PersonalKeeper {
       return;
     }
     await this.#late.take();
-    const isOthers = await this.#options.isOfOthers();
-    const sign = await this.#signOf(files, isOthers);
+    const whose = await this.#options.whose();
+    const sign = await this.#signOf(files, whose);
     const quiet = this.#quiet;
     if (quiet && sign === quiet.sign && world.monotonic() - quiet.at < FILES_REREAD_MS) return;
     this.#quiet = undefined;
     const decisions = this.#decisions;
-    const looked = await this.#take(isOthers);
+    const looked = await this.#take(whose);
     await this.#taker.close(looked.map(({ file }) => file));
     for (const { file, why } of looked) {
       if (!why && !file.asked) await this.#taker.settleLines(file);
@@ -193,13 +194,13 @@ export class PersonalKeeper {
     });
     if (isDone && this.#since.size === 0 && decisions === this.#decisions) {
       // What came in the midst of this look is looked at once more.
-      const after = await this.#signOf(await listPersonalFiles(store.reader), isOthers);
+      const after = await this.#signOf(await listPersonalFiles(store.reader), whose);
       if (sign !== undefined && after === sign) this.#quiet = { sign, at: world.monotonic() };
     }
   }
 
   /** Equal as long as neither the files nor the text changed; undefined: nobody can tell. */
-  async #signOf(files: readonly PersonalFile[], isOthers: boolean): Promise<string | undefined> {
+  async #signOf(files: readonly PersonalFile[], whose: Whose): Promise<string | undefined> {
     const { store, world } = this.#options;
     const head = await readHead(store.reader, this.#address());
     const glimpses: string[] = [];
@@ -208,7 +209,7 @@ export class PersonalKeeper {
       if (glimpse === undefined) return undefined;
       glimpses.push(glimpse);
     }
-    return JSON.stringify([files, this.#address(), head, glimpses, isOthers]);
+    return JSON.stringify([files, this.#address(), head, glimpses, whose]);
   }
 
   #address() {
@@ -222,15 +223,15 @@ export class PersonalKeeper {
   }
 
   /** Takes what the files have into the document, each by itself. */
-  async #take(isOthers: boolean): Promise<Looked[]> {
+  async #take(whose: Whose): Promise<Looked[]> {
     const { reader } = this.#options.store;
     const looked: Looked[] = [];
     const owners = new Map<string, string>();
     // In this order: whoever unlinks a file notes in its row whose text it may have.
     const ofProjects = await listProjectFiles(reader);
     for (const listed of await this.#rows.list(reader)) {
-      if (isOthers) {
-        looked.push(await this.#leftAlone(listed));
+      if (whose !== "home") {
+        looked.push(await this.#leftAlone(listed, whose));
         continue;
       }
       const each = await this.#finished(listed);
@@ -295,12 +296,15 @@ export class PersonalKeeper {
 
   /**
    * The daemon runs for another user. What comes into a block meanwhile may be that one's: it is
-   * asked about once the daemon runs for the text's user.
+   * asked about once the daemon runs for the text's user. As long as nobody knows for whom it
+   * runs, nothing is decided: what came is still there to be taken, or to be asked about.
    */
-  async #leftAlone(file: PersonalFile): Promise<Looked> {
+  async #leftAlone(file: PersonalFile, whose: "another" | "unknown"): Promise<Looked> {
     const read = await readPersonalFile(file.path);
+    const seen = await this.#taker.seen(file);
+    if (whose === "unknown") return { file, read, why: { code: "personal-unheard" } };
     const why: Reason = { code: "personal-of-another" };
-    await this.#taker.pass(file, await this.#taker.seen(file));
+    await this.#taker.pass(file, seen);
     return { file: isLeftAlike(file, read) ? file : await this.#askedAbout(file), read, why };
   }
 
