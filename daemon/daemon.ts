@@ -285,9 +285,12 @@ export class Daemon implements Controlled {
 
   get introduction(): Introduction {
     const { default: remote } = this.#remotes.view;
-    const token = (remote && this.#remotes.find(remote.account))?.service.tokenDigest ?? null;
-    const service = remote && { url: remote.url ?? null, token };
-    return { ...this.#options.introduction, service };
+    if (!remote) return this.#options.introduction;
+    const { account, url = null } = remote;
+    const { tokenDigest: token = null, blockedBy } = this.#remotes.find(account)?.service ?? {};
+    const isOthers = blockedBy?.code === "token-of-another";
+    const another = isOthers ? { account, message: blockedBy.message } : undefined;
+    return { ...this.#options.introduction, service: { url, token, another } };
   }
 
   async status(): Promise<DaemonStatus> {

@@ -12,7 +12,7 @@ import { ownDocument } from "../place/layer-option.ts";
 import { withLocal } from "../place/place.ts";
 import { remoteEnvironment } from "../place/remote-environment.ts";
 import { byHolder } from "./by-holder.ts";
-import { refuseOthers } from "./refuse-others.ts";
+import { findOthersDaemon, refuseOthers } from "./refuse-others.ts";
 
 /**
  * Imports through the daemon, or in the same way without one. Durable when it resolves. Throws
@@ -43,11 +43,13 @@ async function refuseOwn(env: Environment, { user, global }: PortableHome): Prom
     ...(user.memories.length > 0 ? (["user"] as const) : []),
     ...(global.memories.length > 0 ? (["global"] as const) : []),
   ];
+  if (layers.length === 0) return;
+  const daemon = await findOthersDaemon(env.home);
   await withLocal(env, async (db) => {
     if (!db) return;
     const account = (await readRemotes(db, remoteEnvironment(env))).default?.account;
     for (const layer of layers) {
-      await refuseOthers(env.home, db, { document: ownDocument(layer), account });
+      await refuseOthers(env.home, db, { document: ownDocument(layer), account, daemon });
     }
   });
 }

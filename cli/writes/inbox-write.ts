@@ -18,7 +18,7 @@ import { damagedHome } from "../screen/home-failure.ts";
 import { sayAside } from "../screen/output.ts";
 import { findLeftHeld, type LeftHeld } from "./left-held.ts";
 import { refuseDeleted } from "./refuse-deleted.ts";
-import { onceHeard, refuseOthers } from "./refuse-others.ts";
+import { findOthersDaemon, onceHeard, refuseOthers } from "./refuse-others.ts";
 
 /** What is there as a write is made, in its transaction. Throws where it must not be made. */
 export type WriteGuard = (known: LocalMemory | undefined) => void;
@@ -72,10 +72,12 @@ export async function writeToInbox(
   home: Home,
   work: (db: Kysely<DaemonTables>) => Promise<InboxWrite | readonly InboxWrite[] | undefined>,
 ): Promise<boolean> {
+  // Before the transaction: a daemon that waits for its end would not answer.
+  const daemon = await findOthersDaemon(home);
   const write = async (db: Kysely<DaemonTables>) => {
     const writes = [(await work(db)) ?? []].flat();
     for (const write of writes) {
-      await refuseOthers(home, db, write);
+      await refuseOthers(home, db, { ...write, daemon });
       await appendToInbox(db, write);
     }
     return { isWritten: writes.length > 0, why: await whyToBeHeld(db, writes) };

@@ -28,6 +28,15 @@ export interface ServiceInUse {
   readonly url: string | null;
   /** Distinguishes its token; see `digestOfToken`. Null where it has none. */
   readonly token: string | null;
+  /** Undefined: it is not known to be another's than the home's user's. */
+  readonly another?: AnotherToken | undefined;
+}
+
+/** That a daemon's token is another's than the home's user's. */
+export interface AnotherToken {
+  /** The account whose `user` and `global` are not that one's. */
+  readonly account: string;
+  readonly message: string;
 }
 
 /** The daemon's settings from variables. */
@@ -77,11 +86,18 @@ export function parseIntroduction(value: unknown): Introduction {
   };
 }
 
-function serviceInUse({ url, token }: Readonly<Record<string, unknown>>): ServiceInUse {
+function serviceInUse({ url, token, another }: Readonly<Record<string, unknown>>): ServiceInUse {
   return {
     url: typeof url === "string" ? url : null,
     token: typeof token === "string" ? token : null,
+    another: isObject(another) ? anotherToken(another) : undefined,
   };
+}
+
+function anotherToken({ account, message }: Readonly<Record<string, unknown>>) {
+  return typeof account === "string" && typeof message === "string"
+    ? { account, message }
+    : undefined;
 }
 
 /** Anything unknown counts as started by hand: then nothing starts it again unasked. */

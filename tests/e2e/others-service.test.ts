@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { memoryIdOf } from "../../shared/ids.ts";
 import { type Lab, scenario } from "../support/lab.ts";
 import type { Machine } from "../support/machine.ts";
+import { Assistant } from "../support/mcp-client.ts";
 import { type RunningServer, ServerFolder } from "../support/server-process.ts";
 import { waitFor } from "../support/wait-for.ts";
 
@@ -105,6 +106,41 @@ scenario("a token of the user's stays known after a login with a newer one", (la
     await waitFor("both", async () => {
       return JSON.stringify(await own(ann)) === '["offline","by a shell with the older token"]';
     });
+  }),
+);
+
+scenario("a shell without variables writes nothing of one's own beside another's daemon", (lab) =>
+  withAnn(lab, async ({ ann, folder, mine }) => {
+    const home = { MEMSYNC_URL: "", MEMSYNC_TOKEN: "" };
+    const login = ["login", "--url", mine.url, "--token-stdin"];
+    expect((await ann.run(login, { stdin: mine.token, env: home })).status).toBe(0);
+    ann.service = { url: mine.url, token: await folder.token("acme", "--user", "bob") };
+    await ann.up();
+    await waitFor("the refusal", async () => {
+      return (await ann.status()).service.code === "token-of-another";
+    });
+    const before = await own(ann);
+    for (const args of [
+      ["set", "me", "of bob", "--layer", "user"],
+      ["set", "new", "of bob", "--layer", "global", "--yes"],
+      ["rm", "me", "--layer", "user", "--yes"],
+      ["move", "ours", "--layer", "global", "--yes"],
+    ]) {
+      const { status, stderr } = await ann.run(args, { env: home });
+      const said = expect.stringMatching(/nothing in (user|global) was changed, .* are ann's/s);
+      expect([args, status, stderr]).toEqual([args, 1, said]);
+    }
+    const assistant = await Assistant.start(ann, { env: home });
+    const remembered = { key: "me", value: "of a program", layer: "user" };
+    const { isError, text } = await assistant.call("remember", remembered);
+    await assistant.end();
+    expect([isError, text]).toEqual([true, expect.stringContaining("nothing in user was changed")]);
+    expect(await own(ann)).toEqual(before);
+    await ann.memsyncWith({ env: home }, "set", "more", "of the project");
+    // One who says by a token that it is ann's is ann.
+    const env = { MEMSYNC_TOKEN: mine.token };
+    await ann.memsyncWith({ env }, "set", "me", "of ann again", "--layer", "user");
+    await waitFor("hers", async () => (await own(ann)).includes("of ann again"));
   }),
 );
 
