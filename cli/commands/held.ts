@@ -1,12 +1,11 @@
 import type { Command } from "commander";
 import type { Kysely } from "kysely";
 import { fileAt } from "../../daemon/files/names/also-file.ts";
-import { heldReason, heldReasonNow } from "../../daemon/held/advice.ts";
-import { findStandingAlike } from "../../daemon/held/standing-alike.ts";
+import { type HeldWhere, heldReason, heldReasonNow } from "../../daemon/held/advice.ts";
 import { allowHeld, type HeldItem, heldId, listHeld } from "../../daemon/home/held-store.ts";
 import { listLinks } from "../../daemon/home/links.ts";
 import type { DaemonTables } from "../../daemon/home/tables.ts";
-import { type HeldFacts, heldStatus } from "../../daemon/status/held-status.ts";
+import { findHeldWhere, type HeldFacts, heldStatus } from "../../daemon/status/held-status.ts";
 import { layerOf } from "../../shared/replica/document/address.ts";
 import { timestampOf } from "../../shared/wire/timestamp.ts";
 import { type LocalDocument, listLocalDocuments } from "../local/local-documents.ts";
@@ -86,8 +85,8 @@ async function list(env: Environment, { json }: Options): Promise<void> {
   if (json) {
     sayJson(
       await Promise.all(
-        items.map(({ item, document, standing }) => {
-          return heldStatus(item, { remote: document?.remote ?? null, standing });
+        items.map(({ item, document, where }) => {
+          return heldStatus(item, { remote: document?.remote ?? null, ...where });
         }),
       ),
     );
@@ -100,10 +99,10 @@ async function list(env: Environment, { json }: Options): Promise<void> {
   if (items.length === 0) say("nothing is held");
   else {
     const rows: string[][] = [];
-    for (const { item, document, standing } of items) {
+    for (const { item, document, where: beside } of items) {
       const where = shortName(document?.title ?? item.document);
       const what = shortName(await shownName(item));
-      const why = heldReasonNow(item, standing);
+      const why = heldReasonNow(item, beside);
       rows.push([item.id, timeShown(item.writtenAt), where, what, why]);
     }
     const heading = ["ID", "WHEN", "WHERE", "WHAT", "WHY"];
@@ -117,9 +116,10 @@ async function list(env: Environment, { json }: Options): Promise<void> {
 const SPARE = [1];
 
 /** A held write, with its document if the replica has that. */
-interface Held extends Pick<HeldFacts, "standing"> {
+interface Held {
   readonly item: HeldItem;
   readonly document: LocalDocument | undefined;
+  readonly where: HeldWhere;
 }
 
 async function readAll(env: Environment): Promise<Held[]> {
@@ -131,7 +131,7 @@ async function readAll(env: Environment): Promise<Held[]> {
       const document = documents.find(
         ({ account, name }) => account === item.account && name === item.document,
       );
-      all.push({ item, document, standing: await findStandingAlike(db, item) });
+      all.push({ item, document, where: await findHeldWhere(db, item) });
     }
     return all;
   });
@@ -143,8 +143,8 @@ async function find(
   { remote }: Options,
 ): Promise<HeldItem & HeldFacts> {
   const all = (await readAll(env))
-    .map(({ item, document, standing }) => {
-      return { ...item, remote: document?.remote ?? null, standing };
+    .map(({ item, document, where }) => {
+      return { ...item, remote: document?.remote ?? null, ...where };
     })
     .filter((item) => remote === undefined || item.remote === remote);
   const [first, ...more] = all.filter((item) => item.id === id);

@@ -8,13 +8,22 @@ export function heldReason({ cause, reason }: Pick<HeldWrite, "cause" | "reason"
   return cause === "refused" ? `refused by the service: ${explain(reason)}` : explain(reason);
 }
 
+/** Where what is held stands besides. */
+export interface HeldWhere {
+  /** Its document has the same, so that it is no secret of this machine. */
+  readonly standing?: StandingAlike | undefined;
+  /** A file has it, which `held drop` therefore refuses. */
+  readonly isInFile?: boolean;
+}
+
 /** The same, and what became of it: its document has it, or something was written over it. */
 export function heldReasonNow(
   held: Parameters<typeof heldReason>[0] & Overtakable,
-  standing?: StandingAlike,
+  where: HeldWhere = {},
 ): string {
+  const { standing } = where;
   if (standing) return `${heldReason(held)}; synced elsewhere${sinceOf(standing)}`;
-  return `${heldReason(held)}${isLeft(held) ? "; written over or deleted since" : ""}`;
+  return `${heldReason(held)}${isLeft(held, where) ? "; written over or deleted since" : ""}`;
 }
 
 function sinceOf({ writtenAt }: StandingAlike): string {
@@ -23,23 +32,21 @@ function sinceOf({ writtenAt }: StandingAlike): string {
 
 type Overtakable = Pick<HeldWrite, "kind" | "shown">;
 
-function isLeft({ kind, shown }: Overtakable): boolean {
-  return kind !== "file" && shown === false;
+/** Others may have written over what a file still has: there it is what it was. */
+function isLeft({ kind, shown }: Overtakable, { isInFile = false }: HeldWhere): boolean {
+  return kind !== "file" && shown === false && !isInFile;
 }
 
-/**
- * Why a write is held and what to do, in words that follow its name. `standing`: its document has
- * the same, so that it is no secret of this machine.
- */
+/** Why a write is held and what to do, in words that follow its name. */
 export function heldAdvice(
   held: HeldPlace & Pick<HeldWrite, "cause" | "reason" | "retryBatch" | "shown">,
-  standing?: StandingAlike,
+  where: HeldWhere = {},
 ): string {
   if (held.retryBatch !== undefined) {
     return "held: refused with others by the service, tried again alone";
   }
-  const todo = standing ? whatToDoThere(held) : whatToDo(held);
-  return `held: ${heldReasonNow(held, standing)}; ${todo}`;
+  const todo = where.standing ? whatToDoThere(held) : whatToDo(held, where);
+  return `held: ${heldReasonNow(held, where)}; ${todo}`;
 }
 
 /** What others have is taken out of the document, not out of what is held. */
@@ -49,9 +56,12 @@ function whatToDoThere(held: HeldPlace): string {
   return `take it out to delete it on all machines; ${done}`;
 }
 
-function whatToDo(held: HeldPlace & Pick<HeldWrite, "cause" | "reason" | "shown">): string {
+function whatToDo(
+  held: HeldPlace & Pick<HeldWrite, "cause" | "reason" | "shown">,
+  where: HeldWhere,
+): string {
   const id = heldId(held);
-  if (isLeft(held)) {
+  if (isLeft(held, where)) {
     return `\`memsync held drop ${id}\` deletes it, \`memsync held allow ${id}\` syncs it`;
   }
   if (held.reason.code === "personal-block") {

@@ -4,10 +4,11 @@ import type { ReasonCode } from "../../shared/reasons.ts";
 import { layerOf, projectOf } from "../../shared/replica/document/address.ts";
 import type { Layer } from "../../shared/wire/layer.ts";
 import { timestampOf } from "../../shared/wire/timestamp.ts";
+import { filesWithHeld } from "../assistants/personal/drop-held-text.ts";
 import { folderOf } from "../files/names/also-file.ts";
-import { heldAdvice, heldReason } from "../held/advice.ts";
+import { type HeldWhere, heldAdvice, heldReason } from "../held/advice.ts";
 import { shownKey } from "../held/shown-key.ts";
-import { findStandingAlike, type StandingAlike } from "../held/standing-alike.ts";
+import { findStandingAlike } from "../held/standing-alike.ts";
 import { type HeldItem, listHeld } from "../home/held-store.ts";
 import type { DaemonTables } from "../home/tables.ts";
 
@@ -42,22 +43,26 @@ export async function readHeldStatus(
 ): Promise<HeldStatus[]> {
   const held: HeldStatus[] = [];
   for (const item of await listHeld(db)) {
-    const standing = await findStandingAlike(db, item);
-    held.push(await heldStatus(item, { remote: remoteOf(item.account), standing }));
+    const remote = remoteOf(item.account);
+    held.push(await heldStatus(item, { remote, ...(await findHeldWhere(db, item)) }));
   }
   return held;
 }
 
+/** Finds where what is held stands besides, by its document and by the assistants' files. */
+export async function findHeldWhere(db: Kysely<DaemonTables>, item: HeldItem): Promise<HeldWhere> {
+  const standing = await findStandingAlike(db, item);
+  return { standing, isInFile: (await filesWithHeld(db, item)).length > 0 };
+}
+
 /** What a person is shown beside a held write. */
-export interface HeldFacts {
+export interface HeldFacts extends HeldWhere {
   readonly remote: string | null;
-  /** Its document has the same. */
-  readonly standing: StandingAlike | undefined;
 }
 
 export async function heldStatus(
   item: HeldItem,
-  { remote, standing }: HeldFacts,
+  { remote, ...where }: HeldFacts,
 ): Promise<HeldStatus> {
   const { id, kind, document, cause, writtenAt } = item;
   const key = await shownKey(item);
@@ -72,7 +77,7 @@ export async function heldStatus(
     cause,
     code: item.reason.code,
     reason: heldReason(item),
-    advice: heldAdvice(item, standing),
+    advice: heldAdvice(item, where),
     written_at: timestampOf(writtenAt),
   };
 }

@@ -1,7 +1,10 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { join } from "node:path";
 import { dropHeldText, filesWithHeld } from "../../daemon/assistants/personal/drop-held-text.ts";
+import { heldAdvice } from "../../daemon/held/advice.ts";
 import { type HeldItem, listHeld } from "../../daemon/home/held-store.ts";
+import { settleMet } from "../../daemon/overwritten/met-held.ts";
+import { findHeldWhere } from "../../daemon/status/held-status.ts";
 import { MemoryMachine } from "../support/memory-machines.ts";
 import { PersonalMachine } from "../support/personal-machines.ts";
 import { PLANTED } from "../support/planted-secrets.ts";
@@ -60,4 +63,21 @@ test("a text that was dropped is held again where a file has it again", async ()
     await machine.keeper.lookAnew();
     expect((await onlyHeld(machine)).value).toBe(item.value);
   }
+});
+
+test("what a file still has is not told as written over, whatever others wrote since", async () => {
+  memories.save(NAME, "one\n");
+  await memories.look();
+  memories.save(NAME, SECRET);
+  await memories.look();
+  await memories.writeMemory(memories.keyOf(NAME), "one\nof another machine\n");
+  await memories.store.write(({ db }) => settleMet(db));
+  const { reader } = memories.store;
+  const advice = async () => {
+    const item = await onlyHeld(memories);
+    return [item.shown, heldAdvice(item, await findHeldWhere(reader, item))];
+  };
+  expect(await advice()).toEqual([false, expect.stringMatching(/; it stays on this machine; /)]);
+  memories.save(NAME, "another\n");
+  expect(await advice()).toEqual([false, expect.stringMatching(/`memsync held drop .* deletes/)]);
 });

@@ -3,12 +3,12 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { heldAdvice } from "../../daemon/held/advice.ts";
-import { findStandingAlike } from "../../daemon/held/standing-alike.ts";
 import { type HeldWrite, listHeld, putHeld } from "../../daemon/home/held-store.ts";
 import { LOCAL_ACCOUNT } from "../../daemon/home/local-account.ts";
 import type { DaemonTables } from "../../daemon/home/tables.ts";
 import { settleMet } from "../../daemon/overwritten/met-held.ts";
 import { readLocalMemories } from "../../daemon/reading/local-memories.ts";
+import { findHeldWhere } from "../../daemon/status/held-status.ts";
 import { projectDocument } from "../../shared/replica/document/address.ts";
 import type { OpenDocument } from "../../shared/replica/store/open-document.ts";
 import type { ReplicaStore } from "../../shared/replica/store/store.ts";
@@ -74,7 +74,7 @@ async function openHome({ value = SECRET as string | undefined, why = PRIVATE as
   const held = async () => {
     const said: string[] = [];
     for (const item of await listHeld(store.reader)) {
-      said.push(heldAdvice(item, await findStandingAlike(store.reader, item)));
+      said.push(heldAdvice(item, await findHeldWhere(store.reader, item)));
     }
     return said;
   };
