@@ -120,6 +120,31 @@ test("two wordings of one line, however unlike, both stay and are told on every 
   expect(JSON.stringify(own)).not.toContain("package.json");
 });
 
+test("a line that one rewrites and another moves is told, and no other topic's in its place", async () => {
+  const rewritten = TWO.replace("the port", "anna's port");
+  edit(a, TWO, rewritten);
+  b.save(INDEX, `# Memory\n\n${ONE}- [Lint](lint.md) run it first\n${THREE}${TWO}`);
+  await settleMemories(a, b, c);
+  for (const line of [rewritten, TWO, "- [Lint](lint.md) run it first\n"]) {
+    expect(readAll()).toContain(line);
+  }
+  const pair = [rewritten, TWO].map((line) => line.trimEnd()).sort();
+  for (const machine of [a, b, c]) expect(metOf(machine)).toEqual([pair]);
+});
+
+test("two edits of two lines about one topic are no versions of one", async () => {
+  const more = "- [Two](two.md) and its users\n";
+  edit(a, TWO, `${TWO}${THREE}${more}`);
+  edit(a, `${more}${THREE}`, more);
+  await settleMemories(a, b, c);
+  await passMinute();
+  edit(a, TWO, TWO.replace("the port", "anna's port"));
+  edit(b, more, more.replace("users", "friends"));
+  await settleMemories(a, b, c);
+  expect(readAll()).toContain("friends");
+  for (const machine of [a, b, c]) expect(metOf(machine)).toEqual([]);
+});
+
 test("two wordings of a line that came less than a minute before are told as well", async () => {
   for (const [line, one, other] of [
     ["- a rule", "- a rule, by anna", "- a rule, by ben"],

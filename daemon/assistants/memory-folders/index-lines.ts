@@ -6,8 +6,9 @@ import {
   splitForm,
   withoutMark,
 } from "../../../shared/replica/text/text-form.ts";
-import { isMendedLine } from "./mended-line.ts";
+import { isMendedLine, mayBeVersions } from "./mended-line.ts";
 import { mergeTexts, type TextSides, uniteTexts } from "./merge-texts.ts";
+import { type MetPair, metPairs } from "./met-pairs.ts";
 
 /** An assistant reads so much of an index at the start of a session, and nothing beyond. */
 const LINES_MAX = 200;
@@ -114,12 +115,60 @@ function withoutRepeats(merged: string, texts: readonly string[]): string {
   return joinForm(kept.join("\n"), form);
 }
 
+/**
+ * The lines of a merge of two indexes that somebody should compare. A line that leads to a file is
+ * no version of one that leads to another, whatever stands in whose place: whoever took one of the
+ * two out for that would leave a file that is never found. Of one file the merge may have more
+ * lines than either side has, since one side has moved what the other rewrote.
+ */
+export function indexPairs(sides: TextSides, text: string): MetPair[] {
+  const told = metPairs(sides, { text, places: [] }, isOfAnotherFile);
+  const [base, mine, theirs, merged] = [sides.base, sides.mine, sides.theirs, text].map(byTarget);
+  const moved = [...(base?.keys() ?? [])].flatMap((target) => {
+    const [own = [], others = [], all = []] = [mine, theirs, merged].map((its) => its?.get(target));
+    if (all.length <= Math.max(own.length, others.length)) return [];
+    const [one] = all.filter((line) => own.includes(line) && !others.includes(line));
+    const [other] = all.filter((line) => others.includes(line) && !own.includes(line));
+    const isTold = told.some((pair) => isAmongLines(pair, all));
+    if (one === undefined || other === undefined || isTold) return [];
+    return [{ mine: `${one}\n`, theirs: `${other}\n` }];
+  });
+  return [...told, ...moved];
+}
+
+function isAmongLines({ mine, theirs }: MetPair, lines: readonly string[]): boolean {
+  return [mine, theirs].every((line) => lines.includes(line.slice(0, -1)));
+}
+
+function isOfAnotherFile(line: string, later: string): boolean {
+  const [target, other] = [line, later].map(targetOf);
+  if (other === undefined || other === target) return false;
+  return target !== undefined || !mayBeVersions(line, later);
+}
+
+/** The lines that lead to files, by the files. */
+function byTarget(text: string): Map<string, string[]> {
+  const found = new Map<string, string[]>();
+  for (const line of plainLines(text)) {
+    const target = targetOf(line);
+    if (target === undefined) continue;
+    const lines = found.get(target);
+    if (lines) lines.push(line);
+    else found.set(target, [line]);
+  }
+  return found;
+}
+
+function targetOf(line: string): string | undefined {
+  return LEADS_TO_FILE.exec(line)?.[1];
+}
+
 /** A line of a list that leads to a file. */
 const LEADS_TO_FILE = /^\s*[-*+]\s.*?\]\(<?([^)>]+\.md)>?\)/;
 
 /** Whether a line leads to the same file as another, or begins with all that the other is. */
 export function isSameHint(line: string, later: string): boolean {
-  const [target, other] = [line, later].map((each) => LEADS_TO_FILE.exec(each)?.[1]);
+  const [target, other] = [line, later].map(targetOf);
   return target === undefined ? later.startsWith(line) : target === other;
 }
 

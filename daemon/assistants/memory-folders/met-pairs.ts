@@ -9,15 +9,21 @@ export interface MetPair {
   readonly theirs: string;
 }
 
+/** Whether a line is no version of another one, whatever place it has. */
+type IsOther = (line: string, later: string) => boolean;
+
 /**
  * The lines of a merge that somebody should compare: what both sides have in the place of one line,
  * however unlike the two are, what one has so and the other beside that line, if it is like it, and
- * lines alike of one place. Of two edits of neighbouring lines
- * neither is too much.
+ * lines alike of one place. Of two edits of neighbouring lines neither is too much.
  */
-export function metPairs(sides: TextSides, { text, places }: Omit<MergedTexts, "isClean">) {
+export function metPairs(
+  sides: TextSides,
+  { text, places }: Omit<MergedTexts, "isClean">,
+  isOther: IsOther = () => false,
+): MetPair[] {
   const stands = new Set(linesOf(text));
-  const all = [...rewrittenByBoth(sides), ...places.flatMap(alikePairs)];
+  const all = [...rewrittenByBoth(sides, isOther), ...places.flatMap(alikePairs)];
   const pairs = new Map<string, MetPair>();
   for (const [mine, theirs] of all) {
     if (mine === theirs || !stands.has(mine) || !stands.has(theirs)) continue;
@@ -38,11 +44,16 @@ function alikePairs({ mine, theirs }: MetPair): (readonly [string, string])[] {
 }
 
 /** What both sides have in the place of one line, or one of them beside it. */
-function rewrittenByBoth({ base, mine, theirs }: TextSides): (readonly [string, string])[] {
+function rewrittenByBoth(
+  { base, mine, theirs }: TextSides,
+  isOther: IsOther,
+): (readonly [string, string])[] {
   const before = linesOf(base);
   const [own, others] = [linesOf(mine), linesOf(theirs)];
-  const [owns, theirOnes] = [rewritten(before, own), rewritten(before, others)];
-  const [beside, theirBeside] = [wordedBeside(before, own), wordedBeside(before, others)];
+  const placed = (text: readonly string[]) => rewritten(before, text, isOther);
+  const worded = (text: readonly string[]) => wordedBeside(before, text, isOther);
+  const [owns, theirOnes] = [placed(own), placed(others)];
+  const [beside, theirBeside] = [worded(own), worded(others)];
   return [
     ...[...owns].map(([at, line]) => [line, theirOnes.get(at) ?? theirBeside.get(at)] as const),
     ...[...theirOnes].map(
@@ -55,13 +66,18 @@ function rewrittenByBoth({ base, mine, theirs }: TextSides): (readonly [string, 
  * The lines of a side that may be another wording of one that stands beside them, by that one's
  * number: a line that came shortly before stays where a save has it in other words.
  */
-function wordedBeside(base: readonly string[], text: readonly string[]): Map<number, string> {
+function wordedBeside(
+  base: readonly string[],
+  text: readonly string[],
+  isOther: IsOther,
+): Map<number, string> {
   const found = new Map<number, string>();
+  const isWordingOf = (each: string, line: string) => isWording(each, line) && !isOther(each, line);
   for (const { at, removed, from, added } of diffLines(base, text)) {
     if (removed > 0) continue;
     for (const line of text.slice(from, from + added)) {
       const near = base.slice(Math.max(0, at - added), at + added);
-      const offset = near.findIndex((each) => each.trim() !== "" && isWording(each, line));
+      const offset = near.findIndex((each) => isText(each) && isWordingOf(each, line));
       if (offset !== -1) found.set(Math.max(0, at - added) + offset, line);
     }
   }
@@ -69,15 +85,19 @@ function wordedBeside(base: readonly string[], text: readonly string[]): Map<num
 }
 
 /** What a side has in the place of each line that it rewrote, by the line's number. */
-function rewritten(base: readonly string[], text: readonly string[]): Map<number, string> {
+function rewritten(
+  base: readonly string[],
+  text: readonly string[],
+  isOther: IsOther,
+): Map<number, string> {
   const found = new Map<number, string>();
   for (const { at, removed, from, added } of diffLines(base, text)) {
-    const open = text.slice(from, from + added).filter((line) => line.trim() !== "");
+    const open = text.slice(from, from + added).filter(isText);
     const taken = base.slice(at, at + removed);
-    const isText = (line: string) => line.trim() !== "";
     const numbers = taken.flatMap((line, offset) => (isText(line) ? [at + offset] : []));
     const takeFirst = (number: number, isIt: (line: string) => boolean) => {
-      const next = found.has(number) ? -1 : open.findIndex(isIt);
+      const isVersion = (line: string) => isIt(line) && !isOther(base[number] ?? "", line);
+      const next = found.has(number) ? -1 : open.findIndex(isVersion);
       const [instead] = next === -1 ? [] : open.splice(next, 1);
       if (instead !== undefined) found.set(number, instead);
     };
@@ -87,6 +107,10 @@ function rewritten(base: readonly string[], text: readonly string[]): Map<number
     for (const number of numbers) takeFirst(number, () => true);
   }
   return found;
+}
+
+function isText(line: string): boolean {
+  return line.trim() !== "";
 }
 
 function linesOf(text: string): string[] {

@@ -19,9 +19,8 @@ import {
   noteMadeOf,
   standingIndexes,
 } from "./index-lineage.ts";
-import { isNamedIn, mergeIndexes, uniteIndexes } from "./index-lines.ts";
+import { indexPairs, isNamedIn, mergeIndexes, uniteIndexes } from "./index-lines.ts";
 import { keyOfName } from "./memory-names.ts";
-import { metPairs } from "./met-pairs.ts";
 import {
   missingTopics,
   shownIndex,
@@ -183,7 +182,7 @@ async function bringTogether(
     else {
       const sides = { base: common, mine, theirs: text };
       text = mergeIndexes(sides);
-      const pairs = metPairs(sides, { text, places: [] });
+      const pairs = indexPairs(sides, text);
       met.push(...pairs.map((pair) => [pair.mine.slice(0, -1), pair.theirs.slice(0, -1)] as const));
     }
     lineage = inTurn(lineage, its);
