@@ -62,12 +62,13 @@ export async function takeDecided(
   const taken = await takeFrom(context, open, { ...decided, known: from });
   holding.settleAside(file.content);
   if (!known || !isSave) return taken;
-  const aside = await keptAside(context, open, { sight, file, known });
+  const isVersion = decision === "version";
+  const aside = await keptAside(context, open, { sight, file, known, isVersion });
   const ofBack = back ? await toldOf(context, open, { back, taken, file }) : [];
   const conflicts = [...ofBack, ...(meanwhile?.conflicts ?? []), ...aside];
   const told = await record(context, open, { conflicts });
   const { state } = taken;
-  const isPutBack = sight.leftBehind !== undefined || decision === "version";
+  const isPutBack = sight.leftBehind !== undefined || isVersion;
   return {
     ...taken,
     state: { ...state, base: isPutBack ? settleNobodys(state.base) : state.base },

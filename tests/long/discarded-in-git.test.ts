@@ -356,3 +356,39 @@ for (const [way, pull] of [
     expect(a.file()).toBe(pulled);
   });
 }
+
+for (const [way, pull] of [
+  ["a hard reset", ["reset", "-q", "--hard", "origin/main"]],
+  ["a forced checkout", ["checkout", "-q", "-f", "-B", "main", "origin/main"]],
+] as const) {
+  test(`what was saved here stays after ${way} that brings what was here, and is told`, async () => {
+    await written(WITH_THEIRS);
+    await lab.run(b, "commit", "-qam", "theirs");
+    await b.settle();
+    await lab.run(b, "push", "-q");
+    const text = WITH_THEIRS.replace("- ship\n", `- ship\n${OWN}`);
+    await a.save(text);
+    expect((await both()).text).toBe(text);
+    await git("fetch", "-q");
+    await git(...pull);
+    expect(await both()).toEqual({ text, listed: 1 });
+    // So that git goes on.
+    expect(a.file()).toBe(WITH_THEIRS);
+    await a.drain(await a.choiceOf(""));
+    expect(await both()).toEqual({ text: WITH_THEIRS, listed: 0 });
+    expect(a.file()).toBe(WITH_THEIRS);
+  });
+
+  test(`what others wrote beside their commit stays after ${way}, and is told`, async () => {
+    await written(WITH_THEIRS);
+    await lab.run(b, "commit", "-qam", "theirs");
+    await b.settle();
+    await lab.run(b, "push", "-q");
+    const text = WITH_THEIRS.replace("- ship\n", `- ship\n${MORE}`);
+    await written(text);
+    await git("fetch", "-q");
+    await git(...pull);
+    expect(await both()).toEqual({ text, listed: 1 });
+    expect(a.file()).toBe(WITH_THEIRS);
+  });
+}

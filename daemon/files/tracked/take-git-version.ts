@@ -167,14 +167,23 @@ function withoutBreak(line: string): string {
   return withoutMark(line).replace(/\n$/, "");
 }
 
+/**
+ * `undoesNothing`: the file is taken as a version that others know, so that also what this machine
+ * had written, and git has discarded, stays in the document.
+ */
 async function asideOf(
   db: Context["db"],
   open: OpenDocument,
-  { sight: { file, leftBehind }, known }: { readonly sight: Sight; readonly known: FileState },
+  {
+    sight: { file, leftBehind },
+    known,
+    undoesNothing = false,
+  }: { readonly sight: Sight; readonly known: FileState; readonly undoesNothing?: boolean },
 ): Promise<Aside | undefined> {
   if (!leftBehind || file.kind !== "text") return undefined;
   const base = knownBase(open, known.base);
   const committed = contentLines(leftBehind.committed);
+  const others = leftBehind.isDiscarded ? await othersIn(db, open, { base, committed }) : undefined;
   return findAside({
     known: base,
     committed,
@@ -183,7 +192,7 @@ async function asideOf(
       before: before.map(contentLines),
     })),
     lines: splitForm(file.content, known.form).lines,
-    others: leftBehind.isDiscarded ? await othersIn(db, open, { base, committed }) : undefined,
+    others: others && undoesNothing ? { ...others, hasWritten: () => true } : others,
   });
 }
 
@@ -299,9 +308,17 @@ export async function keptAside(
     sight,
     file,
     known,
-  }: { readonly sight: Sight; readonly file: FileContent; readonly known: FileState },
+    isVersion,
+  }: {
+    readonly sight: Sight;
+    readonly file: FileContent;
+    readonly known: FileState;
+    readonly isVersion: boolean;
+  },
 ): Promise<NewTextConflict[]> {
-  const aside = await asideOf(context.db, open, { sight, known });
+  // Of a version from elsewhere `takeGitVersion` itself tells what the file lacks.
+  const undoesNothing = isVersion && sight.past?.relation === "onward";
+  const aside = await asideOf(context.db, open, { sight, known, undoesNothing });
   if (!aside) return [];
   const taken = kept(context, open, { known, file, indices: aside.taken, kind: "set-aside" });
   return [...taken, ...keptOut(open, file, aside.returned)];
