@@ -42,6 +42,7 @@ import {
 import { tilde } from "../screen/tilde.ts";
 import { visible } from "../screen/visible.ts";
 import { FOLDER_WORDS, type FolderWords } from "../views/folder-words.ts";
+import { clashingFiles } from "../writes/clashing-files.ts";
 import { changeHome } from "../writes/inbox-write.ts";
 import { writtenSince } from "../writes/written-memories.ts";
 
@@ -205,14 +206,19 @@ class FolderCommands {
     if (unknown !== undefined)
       throw new CommandFailed(`nothing is asked about ${unknown}`, { code: "not-found" });
     const kept = as === "delete" ? await this.#writtenSince(asked) : [];
-    const settled = asked.filter((file) => !kept.includes(file));
+    const beside = as === "restore" ? await this.#clashing(asked) : [];
+    const left = beside.map(({ file }) => file);
+    const settled = asked.filter((file) => !kept.includes(file) && !left.includes(file));
     if (settled.length > 0 && as === "delete") await agreeToDelete(settled, flags);
     await changeHome(env.home, async (db) => {
-      for (const file of asked) await settleMemoryFile(db, file, as);
+      for (const file of asked) {
+        if (!left.includes(file)) await settleMemoryFile(db, file, as);
+      }
     });
     const named = (files: typeof asked) => files.map(({ folder, name }) => ({ folder, name }));
     if (flags.json) {
-      sayJson({ [as]: named(settled), ...(kept.length > 0 && { kept: named(kept) }) });
+      const all = [...kept, ...left];
+      sayJson({ [as]: named(settled), ...(all.length > 0 && { kept: named(all) }) });
     } else if (asked.length === 0) saySentence("nothing is asked about");
     else if (settled.length > 0) {
       const what = count(settled.length, "file", "files");
@@ -222,6 +228,17 @@ class FolderCommands {
       const names = kept.map(({ name }) => name).join(", ");
       throw new CommandFailed(`not deleted, since somebody has written it meanwhile: ${names}`);
     }
+    if (beside.length > 0) {
+      const which = beside.map(({ file, other }) => `${file.name} has the name of ${other}`);
+      throw new CommandFailed(
+        `not brought back, for on some systems ${which.join(", ")}; the memory stays`,
+      );
+    }
+  }
+
+  async #clashing(asked: readonly AskedMemoryFile[]) {
+    if (asked.length === 0) return [];
+    return clashingFiles(asked, (await this.#scan()).folders);
   }
 
   async #writtenSince(asked: readonly AskedMemoryFile[]): Promise<AskedMemoryFile[]> {

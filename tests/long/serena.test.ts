@@ -198,6 +198,38 @@ scenario("a purged folder deletes nothing, and one command brings it back", asyn
   ]);
 });
 
+scenario(
+  "of two names that are one on some systems restore says which does not come",
+  async (lab) => {
+    const [a] = await twoMachines(lab, [emulator.account("serena-case")], ".serena/\n");
+    const names = ["Foo.md", "core.md", "foo.md"];
+    for (const name of names) a.save(name, `${name}\n`);
+    // A disk that takes the two for one has nothing to ask about.
+    if (a.read("Foo.md") !== "Foo.md\n") return;
+    await a.machine.up();
+    await a.machine.memsync("serena", "on", "--write");
+    for (const name of names) await a.untilKept(`serena/${name}`, (value) => value === `${name}\n`);
+    rmSync(a.memories, { recursive: true });
+    await a.untilStatus((status) => status.includes("3 files missing here"));
+    for (const said of ["the daemon brings back 2 files", ""]) {
+      const { status, stdout, stderr } = await a.machine.run(["serena", "restore"]);
+      expect([status, stdout.trim()]).toEqual([1, said]);
+      expect(stderr).toContain(
+        "not brought back, for on some systems foo.md has the name of Foo.md",
+      );
+      for (const name of ["Foo.md", "core.md"]) await a.until(name, `${name}\n`);
+      await a.untilStatus((status) => status.includes("1 file missing here"));
+    }
+    expect(await a.machine.memsync("get", "serena/foo.md")).toBe("foo.md\n");
+    rmSync(join(a.memories, "Foo.md"));
+    await a.untilStatus((status) => status.includes("2 files missing here"));
+    await a.machine.memsync("serena", "delete", "Foo.md", "--yes");
+    await a.untilStatus((status) => status.includes("1 file missing here"));
+    await a.machine.memsync("serena", "restore");
+    await a.until("foo.md", "foo.md\n");
+  },
+);
+
 scenario("a branch that is checked out takes no memory away, and brings none", async (lab) => {
   const [a, b] = await twoMachines(lab, [emulator.account("serena-branch")], "node_modules\n");
   const git = (...args: string[]) => lab.git.run(a.machine.folder, ...args);
