@@ -58,7 +58,32 @@ test("of a session of Claude Code times, messages, model, branch and folder are 
     lastActivityAt: expect.any(Number),
     messages: 2,
     message: expect.any(String),
+    firstPrompt: [expect.stringMatching(/^[0-9a-f]{64}$/)],
   });
+});
+
+test("a title that is the first prompt is none, whenever each of them is read", async () => {
+  const said = { type: "user", message: { content: [{ type: "text", text: "fix  the\nlogin" }] } };
+  const titled = { type: "ai-title", aiTitle: "fix the login" };
+  const source = claudeCodeSessions(home);
+  const orders = [
+    [said, titled],
+    [titled, said],
+  ];
+  for (const lines of orders) {
+    const path = put(`projects/p/${ID}.jsonl`, "");
+    let state: TranscriptState | undefined;
+    for (const line of lines) {
+      appendFileSync(path, `${JSON.stringify(line)}\n`);
+      state = await read(source, state);
+    }
+    expect(state && titleOf(state.facts)).toBeUndefined();
+    const whole = await read(source);
+    expect(titleOf(whole.facts)).toBeUndefined();
+    const renamed = { type: "ai-title", aiTitle: "Fix the login form" };
+    appendFileSync(path, `${JSON.stringify(renamed)}\n`);
+    expect(titleOf((await read(source, whole)).facts)).toBe("Fix the login form");
+  }
 });
 
 test("the title of a session is the user's, else the assistant's own, else a summary", async () => {

@@ -2,6 +2,7 @@ import type { JsonObject } from "../../../shared/json.ts";
 import {
   objectIn,
   partsOf,
+  promptHash,
   type ReadLine,
   type SessionFacts,
   seenAt,
@@ -62,13 +63,22 @@ function said(before: SessionFacts, line: JsonObject): SessionFacts {
   const facts = placed(before, line);
   if (facts.isPart || line.isSidechain === true) return facts;
   const message = objectIn(line.message);
-  if (line.type === "user") return isSaid(line) ? another(facts, textOf(line.uuid)) : facts;
+  if (line.type === "user") {
+    return isSaid(line) ? another(withPrompt(facts, message), textOf(line.uuid)) : facts;
+  }
   const model = textOf(message.model);
   if (model === NO_MODEL) return facts;
   const id = textOf(message.id) ?? textOf(line.uuid);
   const answered = model === undefined ? facts : { ...facts, model };
   // An answer has a line for each of its parts.
   return id !== undefined && id === facts.message ? answered : another(answered, id);
+}
+
+/** Keeps what was said first, so that a title is known that is the same. */
+function withPrompt(facts: SessionFacts, message: JsonObject): SessionFacts {
+  if (facts.firstPrompt) return facts;
+  const texts = partsOf(message.content).flatMap(({ text }) => textOf(text) ?? []);
+  return { ...facts, firstPrompt: texts.map(promptHash) };
 }
 
 function another(facts: SessionFacts, id: string | undefined): SessionFacts {

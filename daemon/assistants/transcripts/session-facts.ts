@@ -1,9 +1,10 @@
 import { isObject, type JsonObject, type JsonValue } from "../../../shared/json.ts";
 import { parseTimestamp } from "../../../shared/timestamps.ts";
+import { hashOf } from "../../disk/read-file.ts";
 
 /**
  * What a transcript has told of its session so far. It is JSON, and is kept between two looks, so
- * that only what was appended is read. Nothing of a message is in it.
+ * that only what was appended is read. Of messages it has the hashes of the first prompt alone.
  *
  * ```
  * const facts = lines.reduce(claudeCode.read, NO_FACTS);
@@ -26,6 +27,8 @@ export interface SessionFacts {
   readonly model?: string;
   readonly branch?: string;
   readonly title?: SessionTitles;
+  /** Hashes of what was said first, part by part: a title that is the same tells a message. */
+  readonly firstPrompt?: readonly string[];
   /** It belongs to another session, as a sub-agent's does, and is no session of its own. */
   readonly isPart?: boolean;
 }
@@ -44,9 +47,20 @@ export const NO_FACTS: SessionFacts = { messages: 0 };
 /** Adds one line of a transcript. A line of an unknown kind changes nothing. */
 export type ReadLine = (facts: SessionFacts, line: JsonObject) => SessionFacts;
 
-/** The title that counts; undefined if nobody gave one. */
-export function titleOf({ title = {} }: SessionFacts): string | undefined {
-  return [title.custom, title.own, title.summary].find((each) => each);
+/**
+ * The title that counts; undefined if nobody gave one. What an assistant made is none if it is the
+ * first prompt.
+ */
+export function titleOf({ title = {}, firstPrompt = [] }: SessionFacts): string | undefined {
+  const made = [title.own, title.summary].filter((each) => {
+    return each && !firstPrompt.includes(promptHash(each));
+  });
+  return [title.custom, ...made].find((each) => each);
+}
+
+/** The hash of what somebody said. How it is broken into lines is no part of it. */
+export function promptHash(text: string): string {
+  return hashOf(text.trim().split(/\s+/).join(" "));
 }
 
 /** The facts, after something happened at this time. */
