@@ -118,7 +118,8 @@ function failAtEnd(failures: readonly StepFailure[], unread: readonly SetupStep[
   }));
   if (unread.length > 0) {
     const which = unread.map(({ file }) => tilde(file.path)).join(", ");
-    const sentence = `${which} can't be read as settings, and was left alone`;
+    const was = unread.length === 1 ? "was" : "were";
+    const sentence = `${which} can't be used as settings, and ${was} left alone`;
     sentences.push({ sentence, further: [] });
   }
   const last = sentences.pop();

@@ -1,12 +1,13 @@
 import { homedir } from "node:os";
 import type { DaemonStatus } from "../../daemon/status/status.ts";
+import { messageOf } from "../../shared/errors.ts";
 import type { Environment } from "../place/environment.ts";
 import { count } from "../screen/output.ts";
 import { tilde } from "../screen/tilde.ts";
-import { type Assistant, assistantsFor } from "../setup/assistant.ts";
+import { type Assistant, assistantsFor, type SettingsFile } from "../setup/assistant.ts";
 import { MEND_PATH, NOT_ON_PATH } from "../setup/on-path.ts";
 import { isInUse } from "../setup/set-up.ts";
-import { readSettingsFile } from "../setup/settings-file.ts";
+import { completed, readSettingsFile, type SettingsRead } from "../setup/settings-file.ts";
 import { parseSettings, valueAt } from "../setup/settings-text.ts";
 import { type Finding, noted } from "./finding.ts";
 
@@ -49,14 +50,26 @@ function lookAt({ files }: Assistant): Seen {
   const unread = new Map<string, string>();
   for (const file of files) {
     const read = readSettingsFile(file, files);
-    if (read.kind === "unreadable") {
-      unread.set(file.path, read.why);
-      continue;
-    }
+    const why = read.kind === "unreadable" ? read.why : whyNoRoom(file, read);
+    if (why !== undefined) unread.set(file.path, why);
+    if (read.kind === "unreadable") continue;
     if (read.present.length + read.other.length > 0) has.push(file.path);
-    if (read.absent.length > 0) lacks.push(file.path);
+    if (read.absent.length > 0 && why === undefined) lacks.push(file.path);
   }
   return { has, lacks, unread: [...unread] };
+}
+
+/** Why setup could not put in what a file lacks; undefined: it could. */
+function whyNoRoom(
+  file: SettingsFile,
+  { text = "", absent }: Extract<SettingsRead, { kind: "read" }>,
+): string | undefined {
+  try {
+    completed(file, text, absent);
+    return undefined;
+  } catch (thrown) {
+    return messageOf(thrown);
+  }
 }
 
 function findingsOf(assistant: Assistant, { has, lacks, unread }: Seen): Finding[] {

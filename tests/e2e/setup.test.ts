@@ -209,7 +209,7 @@ scenario(
     const { setup, read } = await makeUser(lab, files);
     const { status, stdout, stderr } = await setup("--yes");
     expect(status).toBe(1);
-    expect(stderr).toContain("~/.claude/settings.json can't be read as settings");
+    expect(stderr).toContain("~/.claude/settings.json can't be used as settings");
     expect(stdout).toContain("has an entry of your own, which stays");
     for (const [name, text] of Object.entries(files)) expect(read(name)).toBe(text);
     // What could be done was done.
@@ -340,6 +340,28 @@ scenario("doctor says which assistants are set up, and what is wrong with them",
   );
 });
 
+scenario("doctor names no command that does nothing where a file has no room", async (lab) => {
+  const { machine, env, setup, bin, user, read } = await makeUser(lab, {
+    ".codex/hooks.json": '{ "hooks": [] }',
+  });
+  mkdirSync(bin);
+  writeFileSync(join(bin, "memsync"), "#!/bin/sh\n", { mode: 0o755 });
+  const { status, stderr } = await setup("codex", "--yes");
+  expect(status).toBe(1);
+  expect(stderr).toContain("~/.codex/hooks.json can't be used as settings, and was left alone");
+  expect(read(".codex/hooks.json")).toBe('{ "hooks": [] }');
+  expect(await findingsOf(machine, env)).toEqual([
+    expect.objectContaining({
+      state: "wrong",
+      detail: expect.stringContaining("hooks.json of Codex: has no room for hooks.SessionStart"),
+      mend: expect.stringMatching(/^mend the file, then `memsync setup codex`/),
+    }),
+    expect.objectContaining({ state: "ok" }),
+  ]);
+  writeFileSync(join(user, ".codex/hooks.json"), "{}");
+  expect((await setup("codex", "--yes")).status).toBe(0);
+});
+
 scenario("on a terminal what would be changed is broken between words", async (lab) => {
   const { machine, env } = await makeUser(lab, { ".claude/settings.json": "{}\n" });
   await using terminal = new TerminalSession(lab, machine, ["setup", "claude"], { env });
@@ -362,7 +384,7 @@ scenario("settings that have a name twice are left alone, whole, and named", asy
     expect(status).toBe(1);
     expect(stdout).toContain("hooks twice, in lines 3 and 4");
     expect(stdout).toContain("mcpServers twice, in line 1");
-    expect(stderr).toContain("can't be read as settings, and was left alone");
+    expect(stderr).toContain("can't be used as settings, and were left alone");
     for (const [name, text] of Object.entries(doubled)) expect(read(name)).toBe(text);
   }
   expect(existsSync(join(user, ".cursor/hooks.json"))).toBe(false);
