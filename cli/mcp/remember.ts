@@ -39,6 +39,8 @@ export interface RememberRequest {
 
 const FIRST_LINE_MAX = 160;
 const SIMILAR_MAX = 5;
+/** A name with a line break can't be typed, and lists show another one. */
+const CONTROLS = /[\p{Cc}\u2028\u2029]/u;
 
 /** Thrown if another revision is current than the one that was asked for. Nothing was written. */
 class OtherRevision extends Error {
@@ -71,6 +73,10 @@ export async function remember(
   const { key, value, if_revision: wanted } = request;
   const target = await withLocal(env, (db) => findTarget(env, db, { option, request }));
   const { before } = target;
+  // One that stands under such a key was written by another program, and can be mended.
+  if (!before && CONTROLS.test(key)) {
+    throw refusalIn(target.scope, "not saved, for a key is one line without control characters");
+  }
   if (wanted !== undefined && wanted !== revisionOf(before)) return inConflict(target, key, before);
   const status = before?.value === value ? "unchanged" : "saved";
   // It was said before on the same day, so there is nothing to write.

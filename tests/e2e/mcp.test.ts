@@ -274,6 +274,7 @@ scenario("what can't be saved is refused with a sentence", async (lab) => {
     for (const [request, says] of [
       [{ key: "huge", value: huge }, "bytes: split it"],
       [{ key: "", value: "x" }, "the key is empty"],
+      [{ key: "a\nb", value: "x" }, "a key is one line without control characters"],
       [{ key: "x" }, "value"],
       [{ key: "x", value: "x", layer: "team" }, "layer"],
     ] as const) {
