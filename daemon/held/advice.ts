@@ -67,6 +67,10 @@ function whatToDo(
   if (held.reason.code === "personal-block") {
     return `it stays on this machine; without the block it is synced: ${withoutBlock(held)}`;
   }
+  if ("inKey" in held.reason && held.reason.inKey && hasOwnLines(held.reason)) {
+    const allow = `\`memsync held allow ${id}\` syncs it`;
+    return `it stays on this machine: give it another key, or ${allow}`;
+  }
   if (held.reason.code === "personal-lines") {
     return `it stays on this machine: take them out, or \`memsync held allow ${id}\` syncs them`;
   }
@@ -78,6 +82,11 @@ function whatToDo(
   }
   if (held.kind === "file") return "it stays on this machine until the file is changed";
   return `it stays on this machine: write it anew, or \`memsync held allow ${id}\` to try it again`;
+}
+
+function hasOwnLines(reason: HeldWrite["reason"]): boolean {
+  if (reason.code === "looks-like-secret") return reason.personal !== undefined;
+  return reason.code === "personal-lines";
 }
 
 /** A block that memsync has put into a file is taken out by a command. */

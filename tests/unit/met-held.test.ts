@@ -109,6 +109,17 @@ test("what is held stays even where others write all of it but its secret", asyn
   expect(await home.held()).toHaveLength(1);
 });
 
+test("who has a line of one's own in a key is told of another key, and not to take it out", () => {
+  const place = { kind: "memory", account: LOCAL_ACCOUNT, document: PROJECT, key: "tok" } as const;
+  const write = { cause: "private", shown: true, retryBatch: undefined } as const;
+  const lines = { code: "personal-lines", lines: [], inKey: true } as const;
+  for (const reason of [lines, { ...REASON, inKey: true, personal: [] }]) {
+    const advice = heldAdvice({ ...place, ...write, reason });
+    expect(advice).toContain("its key ");
+    expect(advice).toMatch(/: give it another key, or `memsync held allow \w+` syncs it$/);
+  }
+});
+
 test("what others wrote earlier hides nothing that is held", async () => {
   const home = await openHome();
   await home.arrive("of the day before", NOW + 500);
