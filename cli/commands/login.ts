@@ -1,6 +1,5 @@
 import type { Command } from "commander";
 import { keepHeard } from "../../daemon/home/audience-store.ts";
-import { findOwner } from "../../daemon/home/former-service.ts";
 import {
   noSuchRemote,
   parseRemoteName,
@@ -10,9 +9,7 @@ import {
 } from "../../daemon/home/remote.ts";
 import { checkToken, type TokenRights } from "../../daemon/remotes/check-token.ts";
 import { openKeyring } from "../../daemon/remotes/keyring.ts";
-import { refusalOfOthers } from "../../daemon/remotes/others-token.ts";
 import { parseToken } from "../../daemon/remotes/parse-token.ts";
-import { findRemoteOf, type LoginTarget } from "../../daemon/remotes/remote-book.ts";
 import { describeRemotes } from "../../daemon/remotes/remote-change.ts";
 import { TokenStore } from "../../daemon/remotes/token-store.ts";
 import { digestOfToken } from "../../daemon/service/token-digest.ts";
@@ -103,12 +100,12 @@ async function login(env: Environment, flags: LoginFlags): Promise<void> {
   const url = await urlMeant(env, flags);
   warnOfPlainHttp(url);
   const { token, rights } = await tokenMeant(env, flags, url);
-  await refuseOthersToken(env, { url, name: flags.remote }, rights);
   const { remote, becameDefault = false } = await changeRemotes(env, {
     op: "login",
     name: flags.remote,
     url,
     makeDefault: flags.default,
+    told: rights.account,
   });
   const place = await tokensOf(env).put(remote, token);
   await changeRemotes(env, { op: "token", name: remote.name, place });
@@ -214,19 +211,6 @@ async function knownToken(
     return each.url === url && (remote === undefined || each.name === remote);
   });
   return listed && (await findToken(env, listed));
-}
-
-async function refuseOthersToken(
-  env: Environment,
-  target: LoginTarget & { readonly url: string },
-  { account: told }: TokenRights,
-): Promise<void> {
-  const refusal = await withLocal(env, async (db) => {
-    const remote = db && (await findRemoteOf(db, target));
-    const known = db && remote && (await findOwner(db, remote));
-    return known && told && refusalOfOthers(remote, known, { token: "this token", told });
-  });
-  if (refusal) throw new CommandFailed(refusal);
 }
 
 /** The address to log in to: the named one, that of the named remote, or the usual one here. */

@@ -2,7 +2,7 @@ import type { Kysely } from "kysely";
 import type { Account } from "../../shared/wire/account.ts";
 import { digestsIn } from "./audience-store.ts";
 import { LOCAL_ACCOUNT } from "./local-account.ts";
-import { EMBEDDED, type Remote, serviceNameOf, UNKNOWN_SERVICE } from "./remote.ts";
+import { EMBEDDED, type Remote, UNKNOWN_SERVICE } from "./remote.ts";
 import { listRemotes } from "./remote-store.ts";
 import type { DaemonTables } from "./tables.ts";
 
@@ -53,22 +53,21 @@ export interface Owner extends Pick<Account, "name" | "user"> {
 }
 
 /**
- * Whose a remote's memories are, as far as that was told. In a home that follows `MEMSYNC_URL` by
- * the service that told it last, whatever its address is. Undefined: nobody has told it.
+ * Whose the memories of a remote's account are, as far as that was told: by the service that told
+ * it last, whatever its address is, for no two remotes have the same account. What the embedded
+ * service has is somebody's if it was a service's before. Undefined: nobody has told it.
  */
 export async function findOwner(
   db: Db,
-  remote: Pick<Remote, "url" | "account">,
+  { account }: Pick<Remote, "account">,
 ): Promise<Owner | undefined> {
-  const isNamed = (await listRemotes(db)).length > 0;
   const row = await db
     .selectFrom("audiences")
     .select(["service", "name", "token_user as user", "token"])
-    .where("account", "=", remote.account)
+    .where("account", "=", account)
     .where((where) =>
       where.or([where("name", "is not", null), where("token_user", "is not", null)]),
     )
-    .$if(isNamed, (query) => query.where("service", "=", serviceNameOf(remote)))
     .orderBy("heard_at", "desc")
     .limit(1)
     .executeTakeFirst();

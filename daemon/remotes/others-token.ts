@@ -8,6 +8,23 @@ export interface OthersToken {
   readonly mend: string;
 }
 
+/** Whose a token or a remote's memories are, as far as a service tells it. */
+export type ToldOwner = Pick<Account, "name" | "user">;
+
+/** Whether two are known to be of different accounts, or of different users. */
+function areOthers(known: ToldOwner, told: ToldOwner): boolean {
+  return differ(known.name, told.name) || differ(known.user, told.user);
+}
+
+function differ(was: string | null, is: string | null): boolean {
+  return Boolean(was && is && was !== is);
+}
+
+/** Whose something is, in words that follow "is". */
+function ownerShown({ name, user }: ToldOwner): string {
+  return [user && `${user}'s`, name && `of the account ${name}`].filter(Boolean).join(" ");
+}
+
 /**
  * Why a token must not be used for a remote: it is another account's, or another user's, than what
  * is known of the remote. Otherwise what is synced with one account, or is one user's own, would be
@@ -16,25 +33,23 @@ export interface OthersToken {
  */
 export function whyOthers(
   { name, url }: Pick<Remote, "name" | "url">,
-  known: Pick<Account, "name" | "user">,
-  { token, told }: { readonly token: string; readonly told: Pick<Account, "name" | "user"> },
+  known: ToldOwner,
+  { token, told }: { readonly token: string; readonly told: ToldOwner },
 ): OthersToken | undefined {
-  const isOther = (was: string | null, is: string | null) => was && is && was !== is;
+  if (!areOthers(known, told)) return undefined;
+  const isAccount = differ(known.name, told.name);
+  const detail = isAccount
+    ? `${token} is of the account ${told.name}, and ${name} is the account ${known.name}`
+    : `${token} is ${told.user}'s, and the memories of the layer user at ${name} are ` +
+      `${known.user}'s`;
+  const whose = isAccount ? "that one" : known.user;
+  // As long as it is set, it is used in place of the token of any login.
+  const unset = token === "MEMSYNC_TOKEN" ? "unset MEMSYNC_URL and MEMSYNC_TOKEN and " : "";
   const another = `log in under another name, by \`memsync login --url ${url} --remote NAME\``;
-  if (isOther(known.name, told.name)) {
-    return {
-      code: "token-of-another",
-      detail: `${token} is of the account ${told.name}, and ${name} is the account ${known.name}`,
-      mend: `give a token of that one, or ${another}`,
-    };
-  }
-  if (!isOther(known.user, told.user)) return undefined;
   return {
     code: "token-of-another",
-    detail:
-      `${token} is ${told.user}'s, and the memories of the layer user at ${name} are ` +
-      `${known.user}'s`,
-    mend: `give a token of ${known.user}, or ${another}`,
+    detail,
+    mend: `give a token of ${whose}, or ${unset}${another}`,
   };
 }
 
@@ -44,24 +59,19 @@ export function refusalOfOthers(...asked: Parameters<typeof whyOthers>): string 
   return why && `${why.detail}: ${why.mend}`;
 }
 
-/** Whom a service tells that a token is of, and at which address. */
-type TokenOwner = Pick<Account, "name" | "user"> & { readonly service: string };
-
 /**
  * Why everything in a home does not go to a service under another address: the token is of another
  * user or account there. A service that has only moved tells the same names. Undefined: nothing
  * speaks against it.
  */
 export function refusalElsewhere(
-  { name, url }: Pick<Remote, "name" | "url">,
-  known: TokenOwner,
-  told: Pick<Account, "name" | "user">,
+  { url }: Pick<Remote, "url">,
+  known: ToldOwner & { readonly service: string },
+  told: ToldOwner,
 ): string | undefined {
-  if (!whyOthers({ name, url }, known, { token: "MEMSYNC_TOKEN", told })) return undefined;
-  const whose = ({ name: account, user }: Pick<Account, "name" | "user">) =>
-    [user && `${user}'s`, account && `of the account ${account}`].filter(Boolean).join(" ");
+  if (!areOthers(known, told)) return undefined;
   return (
-    `MEMSYNC_TOKEN is ${whose(told)} at ${url}, and what is here is ${whose(known)} at ` +
+    `MEMSYNC_TOKEN is ${ownerShown(told)} at ${url}, and what is here is ${ownerShown(known)} at ` +
     `${known.service}: unset MEMSYNC_URL and MEMSYNC_TOKEN, or \`memsync login --url ${url}\` ` +
     "adds it beside that one"
   );

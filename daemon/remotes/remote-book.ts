@@ -5,7 +5,7 @@ import type { WriteContext } from "../../shared/replica/store/write-context.ts";
 import type { World } from "../../shared/world.ts";
 import { documentsOf } from "../budget/sync-units.ts";
 import { readDeletion } from "../home/deleted-project.ts";
-import { findFormerService } from "../home/former-service.ts";
+import { findFormerService, findOwner } from "../home/former-service.ts";
 import { giveHeldTo } from "../home/held-store.ts";
 import { listLinks } from "../home/links.ts";
 import { LOCAL_ACCOUNT, LOCAL_USER, randomAccount } from "../home/local-account.ts";
@@ -33,6 +33,7 @@ import type { DaemonTables } from "../home/tables.ts";
 import { listUnsent } from "../home/unlinked-projects.ts";
 import { forgetPlain } from "../plain/plain-store.ts";
 import { moveMemories } from "./move-memories.ts";
+import { refusalOfOthers, type ToldOwner } from "./others-token.ts";
 import { refusePrivate, settlePrivateOver } from "./private-parts.ts";
 import { getRemote } from "./remote-view.ts";
 
@@ -45,31 +46,37 @@ export interface BookOptions {
 }
 
 /**
- * Gives names to remotes: from now on every project is bound to a named one, and nothing follows
- * the environment. What the home has stays with the service that it was last synced with; without
- * one, with the service that the environment names. `meant`: the address that somebody logs in to.
- * If the home was synced with that one before it had no address, all of it is meant for it again.
+ * The home's remotes; where none has a name yet, those that it gets with the first one. What the
+ * home has stays with the service that it was last synced with, also if it was started without an
+ * address since; without one, with the service that the environment names. Changes nothing.
  */
-export async function nameRemotes(
-  context: Context,
+async function plannedRemotes(
+  db: Context["db"],
   { world, environment }: BookOptions,
-  meant?: string,
 ): Promise<Remote[]> {
-  const { db, now } = context;
   const known = await listRemotes(db);
   if (known.length > 0) return known;
-  const synced = await db.selectFrom("sync_positions").select("service").limit(1).execute();
-  const former = await findFormerService(db);
-  const isMeant = former !== undefined && meant !== undefined && isSameAddress(meant, former);
-  const url = isMeant ? meant : (synced[0]?.service ?? former ?? environment.url ?? EMBEDDED);
-  if (url === EMBEDDED) {
-    await insertRemote(db, { name: EMBEDDED, url: undefined, account: LOCAL_ACCOUNT }, now);
-  } else {
-    const account = randomAccount(world, EMBEDDED);
-    await insertRemote(db, { name: EMBEDDED, url: undefined, account }, now);
-    const name = nameOfUrl(url, [EMBEDDED]);
-    await insertRemote(db, { name, url, account: LOCAL_ACCOUNT }, now);
-  }
+  const [synced] = await db.selectFrom("sync_positions").select("service").limit(1).execute();
+  const url = (await findFormerService(db)) ?? synced?.service ?? environment.url ?? EMBEDDED;
+  const unused = { tokenPlace: undefined, isDefault: false };
+  const embedded = { ...unused, name: EMBEDDED, url: undefined };
+  if (url === EMBEDDED) return [{ ...embedded, account: LOCAL_ACCOUNT }];
+  const name = nameOfUrl(url, [EMBEDDED]);
+  return [
+    { ...embedded, account: randomAccount(world, EMBEDDED) },
+    { ...unused, name, url, account: LOCAL_ACCOUNT },
+  ];
+}
+
+/**
+ * Gives names to remotes: from now on every project is bound to a named one, and nothing follows
+ * the environment.
+ */
+export async function nameRemotes(context: Context, options: BookOptions): Promise<Remote[]> {
+  const { db, now } = context;
+  const planned = await plannedRemotes(db, options);
+  if ((await listRemotes(db)).length > 0) return planned;
+  for (const remote of planned) await insertRemote(db, remote, now);
   return await listRemotes(db);
 }
 
@@ -78,7 +85,7 @@ export async function nameEnvironment(context: Context, options: BookOptions): P
   const { url } = options.environment;
   const remotes = await listRemotes(context.db);
   if (url === undefined || remotes.length === 0) return;
-  if (remotes.some((each) => each.url === url)) return;
+  if (remotes.some((each) => isSameAddress(url, each.url ?? null))) return;
   await insertNew(context, options.world, { name: nameOfUrl(url, namesOf(remotes)), url });
 }
 
@@ -93,7 +100,7 @@ export async function addRemote(
 ): Promise<Remote> {
   const remotes = await nameRemotes(context, options);
   const known = remotes.find((each) => each.name === parseRemoteName(name));
-  if (known && known.url !== url) {
+  if (known && !isSameAddress(url, known.url ?? null)) {
     throw new AppError(
       "invalid_request",
       `there is a remote ${name} already: choose another name, or remove it first`,
@@ -108,38 +115,51 @@ export interface LoginTarget {
   readonly url?: string | undefined;
   /** Becomes the default even if there is one. */
   readonly makeDefault?: boolean | undefined;
+  /** Whose the token is; undefined where the service has not told. */
+  readonly told?: ToldOwner | undefined;
 }
 
-/** The remote that a login is about, if the home has it already, under a name or without one. */
-export async function findRemoteOf(
+/**
+ * The remote that is meant by a name or an address. Of several at an address it is the one whose
+ * owner gives the token. Throws if the token is of somebody else than what the home has of it.
+ */
+async function findTarget(
   db: Context["db"],
-  { name, url }: LoginTarget & { readonly url: string },
-): Promise<Pick<Remote, "name" | "url" | "account"> | undefined> {
-  const remotes = await listRemotes(db);
-  if (remotes.length > 0) return findTarget(remotes, { name, url });
-  const former = await findFormerService(db);
-  if (former === undefined) return undefined;
-  // As `nameRemotes` will call it.
-  const remote = { name: nameOfUrl(former, [EMBEDDED]), url: former, account: LOCAL_ACCOUNT };
-  const isMeant = name === undefined ? isSameAddress(url, former) : name === remote.name;
-  return isMeant ? remote : undefined;
+  remotes: readonly Remote[],
+  { name, url = "", told }: LoginTarget,
+): Promise<Remote | undefined> {
+  const meant = remotes.filter((each) => {
+    return name === undefined ? isSameAddress(url, each.url ?? null) : each.name === name;
+  });
+  const refused: string[] = [];
+  const open: Remote[] = [];
+  for (const remote of meant) {
+    const known = await findOwner(db, remote);
+    const why = known && told && refusalOfOthers(remote, known, { token: "this token", told });
+    if (why !== undefined) refused.push(why);
+    else if (known) return remote;
+    else open.push(remote);
+  }
+  const [first] = open;
+  if (!first && refused[0] !== undefined) throw new AppError("invalid_request", refused[0]);
+  return first;
 }
 
-function findTarget(remotes: readonly Remote[], { name, url }: LoginTarget): Remote | undefined {
-  return remotes.find((each) => (name === undefined ? each.url === url : each.name === name));
-}
-
-/** Finds or creates the remote of a login. Tells whether it became the default. */
+/**
+ * Finds or creates the remote of a login. Tells whether it became the default. Throws, so that
+ * nothing is changed, if what the home has of that remote is known to be somebody else's.
+ */
 export async function openLogin(
   context: Context,
   options: BookOptions,
-  { name, url, makeDefault }: LoginTarget,
+  target: LoginTarget,
 ): Promise<{ readonly remote: Remote; readonly becameDefault: boolean }> {
-  const remotes = await nameRemotes(context, options, name === undefined ? url : undefined);
-  const known = findTarget(remotes, { name, url });
+  const { name, url, makeDefault } = target;
+  const remotes = await nameRemotes(context, options);
+  const known = await findTarget(context.db, remotes, target);
   if (!known && url === undefined) getRemote(remotes, name ?? "");
   const remote =
-    known && (url === undefined || known.url === url)
+    known && (url === undefined || isSameAddress(url, known.url ?? null))
       ? known
       : await addRemote(context, options, {
           name: name ?? nameOfUrl(url ?? "", namesOf(remotes)),

@@ -15,6 +15,7 @@ import { PrivateThere } from "./private-parts.ts";
 import {
   addRemote,
   type BookOptions,
+  type LoginTarget,
   moveProject,
   openLogin,
   removeRemote,
@@ -24,12 +25,7 @@ import { getRemote, readRemotes } from "./remote-view.ts";
 /** A change of the remotes that a command asks for. Each is made completely or not at all. */
 export type RemoteChange =
   | { readonly op: "add"; readonly name: string; readonly url: string }
-  | {
-      readonly op: "login";
-      readonly name?: string | undefined;
-      readonly url?: string | undefined;
-      readonly makeDefault?: boolean | undefined;
-    }
+  | ({ readonly op: "login" } & LoginTarget)
   /** The token was stored elsewhere or replaced; null: removed. */
   | { readonly op: "token"; readonly name: string; readonly place: TokenPlace | null }
   /** Changes nothing; names the remote. */

@@ -2,6 +2,7 @@ import type { Kysely } from "kysely";
 import { LOCAL_ACCOUNT } from "../home/local-account.ts";
 import {
   EMBEDDED,
+  isSameAddress,
   nameOfUrl,
   noSuchRemote,
   type Remote,
@@ -33,8 +34,9 @@ export interface RemoteView {
 export async function readRemotes(db: Db, { url }: RemoteEnvironment): Promise<RemoteView> {
   const remotes = await listRemotes(db);
   if (remotes.length === 0) return remotesOfNewHome({ url });
-  const named = remotes.find((each) => each.url === url);
-  const chosen = url === undefined ? chosenOf(remotes) : named;
+  const named = (address: string) =>
+    remotes.find((each) => isSameAddress(address, each.url ?? null));
+  const chosen = url === undefined ? chosenOf(remotes) : named(url);
   return { remotes, default: chosen, follows: false };
 }
 

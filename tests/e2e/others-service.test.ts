@@ -274,17 +274,55 @@ scenario("a block's lines wait until a new token is heard to be the user's", (la
   }),
 );
 
-for (const how of ["by --url", "by MEMSYNC_URL"]) {
+/** Everything of the layer `user` at a service. */
+async function userAt(url: string, token: string): Promise<unknown> {
+  const headers = { authorization: `Bearer ${token}` };
+  const answer = await fetch(`${url}/v1/memories?layer=user`, { headers });
+  return ((await answer.json()) as { memories: unknown }).memories;
+}
+
+for (const how of ["by --url", "by MEMSYNC_URL", "by --url after a start without it"]) {
   scenario(`a first login under the name that memsync gives is compared, too, ${how}`, (lab) =>
     withAnn(lab, async ({ ann, folder, mine }) => {
       const stdin = await folder.token("acme", "--user", "bob");
       const name = new URL(mine.url).host.replace(":", "-");
-      const url = how === "by --url" ? ["--url", mine.url] : [];
+      const isByVariable = how === "by MEMSYNC_URL";
+      const url = isByVariable ? [] : ["--url", mine.url];
       ann.service = undefined;
-      ann.variables = how === "by --url" ? {} : { MEMSYNC_URL: mine.url };
+      ann.variables = isByVariable ? { MEMSYNC_URL: mine.url } : {};
+      if (how.includes("start")) await ann.up();
       const login = ["login", ...url, "--remote", name, "--token-stdin"];
       const { status, stderr } = await ann.run(login, { stdin });
       expect([status, stderr]).toEqual([1, expect.stringMatching(/is bob's, .* are ann's/)]);
+      expect(await userAt(mine.url, stdin)).toEqual([]);
     }),
   );
 }
+
+scenario("a login under another name after a start without an address leaves what is here", (lab) =>
+  withAnn(lab, async ({ ann, folder, mine }) => {
+    const stdin = await folder.token("acme", "--user", "bob");
+    const name = new URL(mine.url).host.replace(":", "-");
+    ann.service = undefined;
+    await ann.up();
+    await ann.memsync("set", "later", "without an address", "--layer", "user");
+    const login = (token: string, ...args: readonly string[]) =>
+      ann.run(["login", ...args, "--token-stdin"], { stdin: token });
+    const bob = await login(stdin, "--url", mine.url, "--remote", "bob");
+    expect([bob.status, bob.stdout]).toEqual([0, expect.not.stringContaining("--move")]);
+    const moved = await login(stdin, "--remote", "bob", "--move", "--yes");
+    expect(moved.stdout).not.toContain("moved");
+    await ann.memsync("sync", "--wait", "5").catch(() => undefined);
+    expect(await userAt(mine.url, stdin)).toEqual([]);
+    // Without a name, her token means hers.
+    const { status, stdout } = await login(mine.token, "--url", mine.url);
+    expect([status, stdout]).toEqual([0, expect.stringContaining(`logged in to ${name} `)]);
+    await ann.sync();
+    expect(await userAt(mine.url, stdin)).toEqual([]);
+    const other = lab.machine("other", lab.git.path("folder-other"), mine);
+    mkdirSync(other.folder, { recursive: true });
+    await other.up();
+    await other.untilSynced();
+    expect((await own(other)).toSorted()).toEqual(["of acme", "of ann", "without an address"]);
+  }),
+);

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { readEnvironment } from "../../cli/place/environment.ts";
 import { importInto } from "../../cli/writes/import-into.ts";
 import { LOCAL_ACCOUNT, LOCAL_USER } from "../../daemon/gateway/mount.ts";
+import { keepHeard } from "../../daemon/home/audience-store.ts";
 import { prepareHome } from "../../daemon/home/home.ts";
 import { readPosition, writePosition } from "../../daemon/home/positions.ts";
 import { findBinding, listRemotes } from "../../daemon/home/remote-store.ts";
@@ -15,6 +16,7 @@ import { ownRound } from "../../daemon/plain/own-round.ts";
 import { bindProject } from "../../daemon/remotes/bind-project.ts";
 import {
   addRemote,
+  type LoginTarget,
   moveProject,
   nameEnvironment,
   nameRemotes,
@@ -35,6 +37,7 @@ import { openTestReplica } from "../support/empty-home.ts";
 import { projectId } from "../support/project-id.ts";
 
 const PROJECT = projectId("book");
+const NOBODY = { name: null, plan: null, users: null, user: null };
 const A = "https://a.example.com";
 const B = "https://b.example.com";
 const folder = mkdtempSync(join(tmpdir(), "memsync-book-"));
@@ -118,6 +121,39 @@ test.each([
   expect(owner?.url).toBe(url);
   expect(remotes.map(({ name }) => name)).toContain("embedded");
   expect(new Set(remotes.map(({ account }) => account)).size).toBe(remotes.length);
+});
+
+test.each([
+  ["without a variable", undefined],
+  ["with another address in it", B],
+])("a start with the embedded service takes nothing from the one before, %s", async (_, named) => {
+  const store = await openStore();
+  const before = { url: A, account: LOCAL_ACCOUNT };
+  await store.write(async (context) => {
+    const open = await context.open(projectDocument(LOCAL_ACCOUNT, PROJECT));
+    const heard = { ...NOBODY, name: "acme", user: "ann" };
+    await keepHeard(context.db, before, { heard, now: context.now });
+    const position = { remote: { epoch: "e", seq: 1 }, ackedSeq: 1, refused: undefined };
+    await writePosition(context.db, "embedded", { documentId: open.id, position });
+  });
+  const told = { name: "acme", user: "bob" };
+  const login = (target: LoginTarget) =>
+    store.write((context) => openLogin(context, under(named), { ...target, told }));
+  for (const target of [{ url: A }, { url: `${A}:443/` }, { url: A, name: "a.example.com" }]) {
+    await expect(login(target)).rejects.toThrow("this token is bob's");
+    expect(await listRemotes(store.reader)).toEqual([]);
+  }
+  const { remote } = await login({ url: A, name: "bob" });
+  expect(remote.account).not.toBe(LOCAL_ACCOUNT);
+  const holder = (await listRemotes(store.reader)).find((each) => each.account === LOCAL_ACCOUNT);
+  expect(holder).toMatchObject({ name: "a.example.com", url: A });
+  // Of two at one address a login without a name means the one that is the token's owner's.
+  const { remote: anns } = await store.write((context) =>
+    openLogin(context, under(named), { url: A, told: { name: "acme", user: "ann" } }),
+  );
+  expect(anns.name).toBe("a.example.com");
+  await store.write(({ db, now }) => keepHeard(db, remote, { heard: { ...NOBODY, ...told }, now }));
+  expect((await login({ url: A })).remote.name).toBe("bob");
 });
 
 test("the schema itself refuses a project to a second account", async () => {
