@@ -40,7 +40,7 @@ import { homeStatusLines, readHomeStatus } from "../status/home-status.ts";
 import { boundRemoteLines, boundRemotes, joinedByIdShown } from "../status/linked-remote.ts";
 import { conflictCountLines, wholeStatus } from "../status/whole-status.ts";
 import { awayWord, whyUnsynced } from "../status/why-unsynced.ts";
-import { alsoLines } from "../views/also-lines.ts";
+import { alsoLines, oneFromNowOn } from "../views/also-lines.ts";
 import { isRead, isTextApart, unfollowedFileLines } from "../views/apart-files.ts";
 import { apartFolders } from "../views/memory-folders-view.ts";
 import { pastProjectLines } from "../views/past-project.ts";
@@ -48,6 +48,7 @@ import { settledJoinLines } from "../views/settled-joins.ts";
 import { serviceShown } from "../views/shown-remotes.ts";
 import { firstOnScreen, statusOnScreen, wholeOnScreen } from "../views/status-summary.ts";
 import { unfollowedShown } from "../views/status-view.ts";
+import { agreeToBind } from "../writes/agree-to-another.ts";
 import { agreeToRelink, isKnownNowhere, knownNowhere } from "../writes/agree-to-relink.ts";
 import { cameShown, readTrackedFile } from "../writes/coming-lines.ts";
 import { wasDeleted } from "../writes/refuse-deleted.ts";
@@ -74,6 +75,7 @@ interface LinkFlags extends JsonOption {
   readonly everywhere?: boolean;
   readonly allowSecret?: boolean;
   readonly allowPersonal?: boolean;
+  readonly ofAnother?: boolean;
   readonly sendIgnored?: boolean;
   readonly yes?: boolean;
 }
@@ -93,6 +95,7 @@ export function addDaemonCommands(program: Command, env: Environment): void {
     .option("--remote <name>", "the remote to bind the project to")
     .option("--allow-secret", "what looks like a secret in the project is to be synced")
     .option("--allow-personal", "lines of your own instructions in it are to be synced")
+    .option("--of-another", "with --remote: the project may come to another account or user")
     .option("--write", "also write others' changes into a file that git tracks, or that is missing")
     .option("--no-write", "take that consent back")
     .addOption(
@@ -203,11 +206,13 @@ async function link(env: Environment, dir: string | undefined, flags: LinkFlags)
   await agreeToRelink(env, { dir: await realPathOf(folder), id }, { yes });
   const daemon = await getDaemon(env);
   const place = { dir: await realPathOf(folder), project: id };
+  const ofAnother = await agreeToBind(env, place, flags);
   const sent = sendIgnored ? await agreeToSendIgnored(env, place, { yes }) : undefined;
   const others = also === false ? [] : also;
   const named = {
     ...(Array.isArray(others) && { also: others }),
     ...(sent && { sendIgnored: sent }),
+    ofAnother,
   };
   const body = { dir: folder, ...options, ...named };
   const known = await withLocal(env, listUnlinkedHere);
@@ -279,13 +284,6 @@ async function linkedFileLines(
     ...(await withLocal(env, (db) => alsoLines(db, dir, { named, others }))),
     ...unfollowedFileLines(others.filter(({ path }) => !named.includes(path))),
   ];
-}
-
-function oneFromNowOn(file: string): string {
-  return (
-    `${file} and the project's text are one from now on: what either has alone comes into the ` +
-    "other, and `memsync conflicts` shows it"
-  );
 }
 
 async function isLinked(db: Kysely<DaemonTables> | undefined, dir: string): Promise<boolean> {

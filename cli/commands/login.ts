@@ -1,6 +1,7 @@
 import type { Command } from "commander";
 import { keepHeard } from "../../daemon/home/audience-store.ts";
 import {
+  EMBEDDED,
   noSuchRemote,
   parseRemoteName,
   parseServiceUrl,
@@ -23,6 +24,7 @@ import { CommandFailed, typed, UsageError } from "../screen/errors.ts";
 import { count, sayAside, sayJson, saySentence } from "../screen/output.ts";
 import { shownWhile } from "../screen/shown-while.ts";
 import { expirySentence } from "../views/token-expiry.ts";
+import { readOfAnother } from "../writes/agree-to-another.ts";
 import { findToken } from "../writes/find-token.ts";
 import { changeHome } from "../writes/inbox-write.ts";
 import {
@@ -41,6 +43,7 @@ interface LoginFlags {
   readonly tokenStdin?: boolean;
   readonly default?: boolean;
   readonly move?: boolean;
+  readonly ofAnother?: boolean;
   readonly yes?: boolean;
   readonly json?: boolean;
 }
@@ -76,6 +79,7 @@ export function addLoginCommands(program: Command, env: Environment): void {
     .option("--default", "bind new projects to it, even if another service is the default")
     .option("--move", "move everything out of the embedded service into it")
     .option("--no-move", "move nothing, and do not ask")
+    .option("--of-another", "with --move: move also what is another account's or user's")
     .option("--yes", "do not ask whether everybody in the account is to see what is in global")
     .option("--json", "print what was done as JSON")
     .addHelpText("after", LOGIN_HELP)
@@ -274,7 +278,7 @@ function placeLine(env: Environment, place: TokenPlace): string {
 
 async function offerToMove(
   env: Environment,
-  { move, yes = false, json }: LoginFlags,
+  { move, ofAnother = false, yes = false, json }: LoginFlags,
   { remote, rights }: LoggedIn,
 ): Promise<Moved> {
   const tell = (line: string) => {
@@ -283,10 +287,28 @@ async function offerToMove(
   const listed = (await listRemotesOf(env)).find(({ name }) => name === remote.name);
   const embedded = await findEmbedded(env);
   if (!embedded || move === false || (!move && !listed?.default)) return NOTHING_MOVED;
+  const another = ofAnother
+    ? undefined
+    : await readOfAnother(env, { from: EMBEDDED, to: remote.name });
+  if (another && !(move && isTerminal())) {
+    const nevertheless = move ? `, and --of-another moves it to ${remote.name}` : "";
+    const line = `${stayLine(embedded)}: ${another.whose}; ${another.way} moves it${nevertheless}`;
+    if (move) sayAside(line);
+    else tell(line);
+    return NOTHING_MOVED;
+  }
+  const question = `${another?.whose}. Move it to ${remote.name} nevertheless?`;
+  if (another && !(await confirm(question))) {
+    tell(`${stayLine(embedded)}; ${another.way} moves it`);
+    return NOTHING_MOVED;
+  }
   if (rights.canWrite === false) {
     tell("nothing is moved out of the embedded service: this token may not write");
   } else if (move || isTerminal()) {
-    return await moveEmbedded(env, embedded, { remote, all: move === true, yes, tell });
+    return await moveEmbedded(env, embedded, {
+      ...{ remote, all: move === true, yes, tell },
+      ofAnother: ofAnother || another !== undefined,
+    });
   } else {
     tell(`${stayLine(embedded)}; ${await moveHint(env, embedded, remote)}`);
   }

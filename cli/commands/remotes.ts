@@ -9,6 +9,7 @@ import { rightOf } from "../contact/token-right.ts";
 import type { Environment } from "../place/environment.ts";
 import { CommandFailed, typed, UsageError } from "../screen/errors.ts";
 import { count, sayJson, sayRows, saySentence, table } from "../screen/output.ts";
+import { agreeToAnother } from "../writes/agree-to-another.ts";
 import { findToken } from "../writes/find-token.ts";
 import { changeRemotes, listRemotesOf } from "../writes/remote-changes.ts";
 
@@ -28,6 +29,7 @@ Examples:
 
 interface RemoveFlags extends JsonFlag {
   readonly gone?: boolean;
+  readonly ofAnother?: boolean;
 }
 
 const GONE_HELP = `
@@ -61,6 +63,7 @@ export function addRemoteCommands(program: Command, env: Environment): void {
     .command("rm <name>")
     .description("forget a remote that nothing is bound to, and its token")
     .option("--gone", "its service will never be back: what waits for it is not sent")
+    .option("--of-another", "with --gone: the embedded service may have another owner's")
     .option("--json", "print what was done as JSON")
     .addHelpText("after", GONE_HELP)
     .action((name: string, flags: RemoveFlags) => remove(env, name, flags));
@@ -139,12 +142,15 @@ function tokenShown({ home }: Environment, { url, token }: ListedRemote): string
 async function remove(
   env: Environment,
   name: string,
-  { json, gone = false }: RemoveFlags,
+  { json, gone = false, ofAnother: given }: RemoveFlags,
 ): Promise<void> {
   if (name === EMBEDDED) {
     throw new CommandFailed("the embedded service is part of the home and can't be removed");
   }
-  const change = { op: "remove", name, isGone: gone } as const;
+  const asked = { ofAnother: given, undone: `${name} was not removed` };
+  const moving = { from: name, to: EMBEDDED };
+  const ofAnother = gone && (await agreeToAnother(env, moving, asked));
+  const change = { op: "remove", name, isGone: gone, ofAnother } as const;
   const { remote, own = 0, isLeft } = await changeRemotes(env, change);
   const keyring = openKeyring({ env: env.variables });
   await new TokenStore({ home: env.home, world: realWorld, keyring }).remove(remote);

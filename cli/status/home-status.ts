@@ -17,6 +17,7 @@ import { type OddIgnoreLine, readOddLines } from "../../daemon/ignored/odd-lines
 import { readInbox, readWholeInbox } from "../../daemon/inbox/inbox.ts";
 import { readLocalMemories } from "../../daemon/reading/local-memories.ts";
 import { readLocalText } from "../../daemon/reading/local-text.ts";
+import { findEmbeddedOfAnother, type OfAnother } from "../../daemon/remotes/refuse-owners.ts";
 import { type RemoteView, readRemotes } from "../../daemon/remotes/remote-view.ts";
 import type { AudienceView } from "../../daemon/status/audience-view.ts";
 import { type HeldStatus, readHeldStatus } from "../../daemon/status/held-status.ts";
@@ -92,6 +93,8 @@ interface HomeLayers {
   readonly global: number;
   /** Who can read `global`, as last told; null: nobody else. */
   readonly audience: AudienceView | null;
+  /** Why what the embedded service has is not moved there unasked; null: nothing is against it. */
+  readonly of_another: OfAnother | null;
 }
 
 /** What the home knows without a daemon. `memsync status --json` prints it unchanged. */
@@ -135,7 +138,11 @@ export async function readHomeStatus(env: Environment): Promise<HomeStatus | und
       const audience = await localAudience(env, db, account);
       const isDefault = view.default?.account === account;
       const memories = user + global;
-      own.push({ remote: nameOf(account), default: isDefault, memories, user, global, audience });
+      const ofAnother = await findEmbeddedOfAnother(db, account);
+      own.push({
+        ...{ remote: nameOf(account), default: isDefault, memories, user, global, audience },
+        of_another: ofAnother,
+      });
     }
     return {
       version: VERSION,
@@ -275,9 +282,7 @@ function leftEmbeddedLines(own: readonly HomeLayers[]): string[] {
   const to = own.find((layers) => layers.default);
   if (!left || !to?.remote) return [];
   const { global } = left;
-  return [
-    `remote    embedded: ${moveAllShown({ name: to.remote, audience: to.audience, global })}`,
-  ];
+  return [`remote    embedded: ${moveAllShown({ ...to, name: to.remote, global })}`];
 }
 
 function projectLines(project: HomeProject, isHere: boolean, several: boolean): string[] {

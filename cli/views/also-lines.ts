@@ -46,3 +46,11 @@ async function whyLeft(
   const why = db && (await whyAlsoLeft(db, dir, name));
   return why && `is left as it is: it ${explain(why)}`;
 }
+
+/** What follows where one of two files that differed is the one that counts. */
+export function oneFromNowOn(file: string): string {
+  return (
+    `${file} and the project's text are one from now on: what either has alone comes into the ` +
+    "other, and `memsync conflicts` shows it"
+  );
+}

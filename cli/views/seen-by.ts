@@ -1,3 +1,4 @@
+import type { OfAnother } from "../../daemon/remotes/refuse-owners.ts";
 import type { AudienceView } from "../../daemon/status/audience-view.ts";
 import { realWorld } from "../../shared/world-real.ts";
 import { count, momentShown } from "../screen/output.ts";
@@ -41,8 +42,10 @@ export function moveAllShown(remote: {
   readonly name: string;
   readonly audience: AudienceView | null;
   readonly global: number;
+  readonly of_another: OfAnother | null;
 }): string {
-  const { name, audience, global } = remote;
+  const { name, audience, global, of_another: another } = remote;
+  if (another) return `${another.whose}; ${another.way} moves it`;
   const moves = `\`memsync login --remote ${name} --move\` moves it all to ${name}`;
   if (global === 0 || !isShared(audience)) return moves;
   const agrees = audience.agreed ? "" : "; it asks first, or takes --yes for an answer";

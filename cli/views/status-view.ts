@@ -193,7 +193,7 @@ function unusedLines({ unused_remotes: unused }: DaemonStatus): string[] {
 /** Where the embedded service is kept, and the remote that what it has can be moved to. */
 interface Place {
   readonly home: string;
-  readonly to: Pick<RemoteStatus, "name" | "audience"> | undefined;
+  readonly to: Pick<RemoteStatus, "name" | "audience" | "of_another"> | undefined;
 }
 
 /** The state of the contact with a service: one word for each state, and details. */

@@ -26,6 +26,8 @@ interface MoveOptions {
   readonly all: boolean;
   /** Does not ask whether others may read what is in `global`. */
   readonly yes: boolean;
+  /** It may be another owner's: the user has agreed to that. */
+  readonly ofAnother: boolean;
   /** Called with one line for each step. */
   readonly tell: (line: string) => void;
 }
@@ -45,14 +47,15 @@ export async function moveEmbedded(
   embedded: ListedRemote,
   options: MoveOptions,
 ): Promise<Moved> {
-  const { remote, all, tell } = options;
+  const { remote, all, ofAnother, tell } = options;
   const agreed = async (what: string) => all || (await confirm(`${what} to ${remote.name}?`));
   const projects: string[] = [];
   let isUnasked = false;
   const which = all ? "all" : await askWhich(embedded.projects.length, remote);
   for (const { id, name } of which === "none" ? [] : embedded.projects) {
     if (which === "each" && !(await agreed(`Move the project ${name} (${id})`))) continue;
-    const { stays } = await changeRemotes(env, { op: "move", project: id, to: remote.name });
+    const change = { op: "move", project: id, to: remote.name, ofAnother } as const;
+    const { stays } = await changeRemotes(env, change);
     if (stays !== undefined) {
       sayAside(`the project ${name} (${id}) was not moved: ${stays}`);
       continue;
@@ -62,7 +65,8 @@ export async function moveEmbedded(
   }
   const moveLayer = async (layer: SharedLayer): Promise<MovedMemories> => {
     const memories = embedded.memories[layer];
-    const change = { op: "memories", layer, from: EMBEDDED, to: remote.name } as const;
+    const between = { from: EMBEDDED, to: remote.name, ofAnother };
+    const change = { op: "memories", layer, ...between } as const;
     if (memories === 0) {
       // Moving an empty layer brings along the history of what was deleted there, which stays on
       // this machine. Not of `global`: what somebody saves there at this very moment, nobody has

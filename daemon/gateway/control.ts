@@ -25,6 +25,7 @@ export interface Controlled {
       readonly remote?: string;
       readonly anew?: boolean;
       readonly allows?: Allows;
+      readonly ofAnother?: boolean;
       readonly everywhere?: boolean;
       readonly sendIgnored?: readonly string[];
       readonly more?: boolean;
@@ -162,6 +163,7 @@ function linkOptionsOf(body: Readonly<Record<string, unknown>>): LinkOptions {
         allowPersonal: body.allowPersonal === true,
       },
     }),
+    ...(body.ofAnother === true && { ofAnother: true }),
     ...(body.everywhere === true && { everywhere: true }),
     ...(Array.isArray(body.sendIgnored) && { sendIgnored: body.sendIgnored.map(String) }),
     ...(body.more === true && { more: true }),

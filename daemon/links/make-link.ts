@@ -43,6 +43,8 @@ export interface LinkOptions {
   readonly anew?: boolean;
   /** What is private in the project may be synced, as far as this says. */
   readonly allows?: Allows;
+  /** The project may come to a remote of another owner's. */
+  readonly ofAnother?: boolean;
   /** Ends every join of the project that `id` names, whoever made it. */
   readonly everywhere?: boolean;
   /** Folders whose file of ignored names is gone, and counts no more. */
@@ -146,14 +148,14 @@ export async function writeLink(
 ): Promise<WrittenLink> {
   const { db, now } = context;
   const { dir, identity, former, known } = facts;
-  const { remote, allows } = options;
+  const { remote, allows, ofAnother } = options;
   const { bringsMemories, derivedId } = chosen;
   // A folder that was unlinked goes back from where it was, as a linked one does, where somebody
   // has named the project: nobody is asked about any other link.
   const to = link.projectId;
   const wayBack = options.id && (await findWayBack(db, { ...facts, derivedId, to }));
   const from = former ?? (wayBack || undefined);
-  const binding = { project: link.projectId, remote, former, others, allows };
+  const binding = { project: link.projectId, remote, former, others, allows, ofAnother };
   const before = await countHeld(db, link.projectId);
   const account = await bindProject(context, book, binding);
   if (isLeft && former && known) await keepFormerLink(db, former, { knownPlace: known, now });

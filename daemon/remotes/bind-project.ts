@@ -23,6 +23,8 @@ export interface Binding {
   readonly others: readonly Link[];
   /** What is private in the project may be synced, as far as the caller says so. */
   readonly allows?: Allows | undefined;
+  /** It may come to another owner. */
+  readonly ofAnother?: boolean | undefined;
 }
 
 /**
@@ -34,7 +36,7 @@ export interface Binding {
 export async function bindProject(
   context: WriteContext<DaemonTables>,
   options: BookOptions,
-  { project, remote, former, others, allows }: Binding,
+  { project, remote, former, others, allows, ofAnother }: Binding,
 ): Promise<AccountId> {
   const { db } = context;
   if (remote !== undefined) await nameRemotes(context, options);
@@ -58,7 +60,7 @@ export async function bindProject(
         "project has one remote, so unlink that folder first",
     );
   }
-  await moveProject(context, project, account);
+  await moveProject(context, project, { to: account, ofAnother });
   return account;
 }
 

@@ -30,6 +30,7 @@ import type { DaemonTables } from "../home/tables.ts";
 import { readSalvaged } from "../recovery/read-salvaged.ts";
 import { writeUnsent } from "../recovery/salvaged-memories.ts";
 import { copyHistory } from "./copy-history.ts";
+import { refuseOwners } from "./refuse-owners.ts";
 
 type Context = WriteContext<DaemonTables>;
 
@@ -47,6 +48,9 @@ export interface MovedMemories {
 /** A layer that belongs to no project. */
 export type SharedLayer = Exclude<Layer, "project">;
 
+/** From which account to which, and whether that may be another owner's. */
+type MovedLayer = Parameters<typeof refuseOwners>[1];
+
 interface Move {
   readonly source: OpenDocument;
   readonly target: OpenDocument;
@@ -63,16 +67,17 @@ interface Move {
  * transaction, so a second run finds nothing. Of two different values of a key, the later one wins
  * and the other becomes a conflict. For a service each is judged as a write is. Values are written
  * anew: one process writes both documents under one client id, so an update of one must never get
- * into the other.
+ * into the other. Throws, and changes nothing, if they are known to be another owner's.
  */
 export async function moveMemories(
   context: Context,
   layer: SharedLayer,
-  { from, to }: { readonly from: AccountId; readonly to: AccountId },
+  { from, to, ofAnother }: MovedLayer,
 ): Promise<MovedMemories> {
   const move = from === to ? undefined : await openMove(context, layer, { from, to });
   if (!move) return { moved: 0, conflicts: 0, held: 0, stayed: 0 };
   const { source, held } = move;
+  await refuseOwners(context.db, { from, to, ofAnother });
   await copyHistory(context, move);
   const moved = new Set<string>();
   const conflicts = new Set<string>();

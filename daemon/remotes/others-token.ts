@@ -12,7 +12,7 @@ export interface OthersToken {
 export type ToldOwner = Pick<Account, "name" | "user">;
 
 /** Whether two are known to be of different accounts, or of different users. */
-function areOthers(known: ToldOwner, told: ToldOwner): boolean {
+export function areOthers(known: ToldOwner, told: ToldOwner): boolean {
   return differ(known.name, told.name) || differ(known.user, told.user);
 }
 
@@ -21,7 +21,7 @@ function differ(was: string | null, is: string | null): boolean {
 }
 
 /** Whose something is, in words that follow "is". */
-function ownerShown({ name, user }: ToldOwner): string {
+export function ownerShown({ name, user }: ToldOwner): string {
   return [user && `${user}'s`, name && `of the account ${name}`].filter(Boolean).join(" ");
 }
 

@@ -35,6 +35,7 @@ import { forgetPlain } from "../plain/plain-store.ts";
 import { moveMemories } from "./move-memories.ts";
 import { refusalOfOthers, type ToldOwner } from "./others-token.ts";
 import { refusePrivate, settlePrivateOver } from "./private-parts.ts";
+import { keepOwner, refuseOwners } from "./refuse-owners.ts";
 import { getRemote } from "./remote-view.ts";
 
 type Context = WriteContext<DaemonTables>;
@@ -177,6 +178,12 @@ export async function openLogin(
 /** A refusal names at most this many projects. */
 const NAMED_MAX = 3;
 
+interface RemoveOptions {
+  readonly isGone?: boolean | undefined;
+  /** What the embedded service has may be another owner's. */
+  readonly ofAnother?: boolean | undefined;
+}
+
 /**
  * Removes a remote. Refuses while something is bound to it or waits for it. `isGone`: its service
  * will never be back, so nothing waits; what this machine has of it goes into the embedded one: the
@@ -186,7 +193,7 @@ const NAMED_MAX = 3;
 export async function removeRemote(
   context: Context,
   name: string,
-  { isGone = false }: { readonly isGone?: boolean } = {},
+  { isGone = false, ofAnother }: RemoveOptions = {},
 ): Promise<number> {
   const { db } = context;
   const remote = getRemote(await listRemotes(db), name);
@@ -227,9 +234,14 @@ export async function removeRemote(
   }
   const embedded = (await listRemotes(db)).find(({ url }) => url === undefined);
   const to = embedded?.account ?? LOCAL_ACCOUNT;
-  const memories = isGone ? await saveOwn(context, remote, to) : await countOwn(db, remote.account);
-  // What is left of a deleted project says so to whatever comes later.
-  for (const project of bound) await moveProject(context, project, to);
+  const memories = isGone
+    ? await saveOwn(context, remote, { to, ofAnother })
+    : await countOwn(db, remote.account);
+  // What is left of a deleted project says so to whatever comes later, and is nobody's.
+  for (const project of bound) {
+    await moveProject(context, project, { to, ofAnother: ofAnother || deleted.includes(project) });
+  }
+  if (isGone) await keepOwner(db, { from: remote.account, to }, context.now);
   await deleteRemote(db, name);
   return memories;
 }
@@ -276,11 +288,11 @@ async function whyBound(
 async function saveOwn(
   context: Context,
   { name, account }: Remote,
-  to: AccountId,
+  target: MoveTarget,
 ): Promise<number> {
   let memories = 0;
   for (const layer of ["user", "global"] as const) {
-    const { moved, stayed } = await moveMemories(context, layer, { from: account, to });
+    const { moved, stayed } = await moveMemories(context, layer, { from: account, ...target });
     memories += moved;
     if (stayed === 0) continue;
     throw new AppError(
@@ -367,20 +379,25 @@ async function isOutstanding(db: Context["db"], account: AccountId): Promise<boo
   return row !== undefined;
 }
 
+/** The account that something is moved to, and whether what moves may be another owner's. */
+type MoveTarget = Omit<Parameters<typeof refuseOwners>[1], "from">;
+
 /**
  * Binds a project to another account, with everything that belongs to it. There it has a first
  * contact. The former service keeps what it has. Throws `PrivateThere`, and changes nothing, if it
- * has what must not come to that account's service. False: the project was bound to that account
+ * has what must not come to that account's service; and so it does if it is known to be another
+ * owner's than that account. False: the project was bound to that account
  * already, or is not in the home.
  */
 export async function moveProject(
   context: Context,
   project: ProjectId,
-  to: AccountId,
+  { to, ofAnother }: MoveTarget,
 ): Promise<boolean> {
   const { db } = context;
   const from = await findBinding(db, project);
   if (from === undefined || from === to) return false;
+  await refuseOwners(db, { from, to, ofAnother });
   const open = await context.open(projectDocument(from, project));
   if (await isOfService(db, to)) {
     const { name: remote = "NAME" } =

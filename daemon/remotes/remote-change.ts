@@ -30,16 +30,21 @@ export type RemoteChange =
   | { readonly op: "token"; readonly name: string; readonly place: TokenPlace | null }
   /** Changes nothing; names the remote. */
   | { readonly op: "find"; readonly name: string }
-  | { readonly op: "remove"; readonly name: string; readonly isGone?: boolean | undefined }
+  | ({ readonly op: "remove"; readonly name: string; readonly isGone?: boolean } & MayBeOfAnother)
   /** Binds a project to another remote. */
-  | { readonly op: "move"; readonly project: string; readonly to: string }
+  | ({ readonly op: "move"; readonly project: string; readonly to: string } & MayBeOfAnother)
   /** Moves the memories of a layer that belongs to no project. */
-  | {
+  | ({
       readonly op: "memories";
       readonly layer: SharedLayer;
       readonly from: string;
       readonly to: string;
-    };
+    } & MayBeOfAnother);
+
+/** What is moved may come to another owner: a person has agreed who was told whose both are. */
+interface MayBeOfAnother {
+  readonly ofAnother?: boolean | undefined;
+}
 
 /** The result of a change. */
 export interface ChangedRemote {
@@ -81,14 +86,13 @@ export async function changeRemote(
       if (left) return { remote: left, isLeft: true };
       const remote = await named(change.name);
       if (change.isGone) await applyWaiting(context, options);
-      const isGone = change.isGone === true;
-      return { remote, own: await removeRemote(context, remote.name, { isGone }) };
+      return { remote, own: await removeRemote(context, remote.name, change) };
     }
     case "move": {
       const remote = await named(change.to);
       const project = projectIn(change.project);
       try {
-        await moveProject(context, project, remote.account);
+        await moveProject(context, project, { to: remote.account, ofAnother: change.ofAnother });
       } catch (thrown) {
         if (thrown instanceof PrivateThere) return { remote, stays: thrown.message };
         throw thrown;
@@ -97,11 +101,12 @@ export async function changeRemote(
     }
     case "memories": {
       await applyWaiting(context, options);
-      const { layer } = change;
+      const { layer, ofAnother } = change;
       const [from, remote] = [await named(change.from), await named(change.to)];
       const memories = await moveMemories(context, layer, {
         from: from.account,
         to: remote.account,
+        ofAnother,
       });
       return { remote, memories };
     }

@@ -29,6 +29,7 @@ import { keptOddLines } from "../ignored/odd-lines.ts";
 import type { StatusNote } from "../plain/plain-status.ts";
 import { readDamageNotes } from "../recovery/set-aside.ts";
 import type { OpenRemote, OpenRemotes } from "../remotes/open-remotes.ts";
+import { findEmbeddedOfAnother } from "../remotes/refuse-owners.ts";
 import type { SyncEngine } from "../sync/engine.ts";
 import type { Polled } from "../watch/watch-trouble.ts";
 import type { AudienceView } from "./audience-view.ts";
@@ -104,6 +105,7 @@ export async function readStatus(sources: StatusSources): Promise<DaemonStatus> 
       }),
       global: await unitStatus(sources, remote.account, { unit: "own", documents: ["global"] }),
       audience: await sources.audience(each),
+      of_another: await findEmbeddedOfAnother(sources.store.reader, remote.account),
       token_expires_at: await tokenExpiry(sources.store.reader, each),
     });
   }

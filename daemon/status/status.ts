@@ -6,6 +6,7 @@ import type { KeptText } from "../home/kept-text.ts";
 import type { OddIgnoreLine } from "../ignored/odd-lines.ts";
 import type { StatusNote } from "../plain/plain-status.ts";
 import type { DamageNote } from "../recovery/set-aside.ts";
+import type { OfAnother } from "../remotes/refuse-owners.ts";
 import type { Polled } from "../watch/watch-trouble.ts";
 import type { AudienceView } from "./audience-view.ts";
 import type { HeldStatus } from "./held-status.ts";
@@ -158,6 +159,8 @@ export interface RemoteStatus {
   readonly global: UnitStatus;
   /** Who can read `global`; null: nobody else. */
   readonly audience: AudienceView | null;
+  /** Why what the embedded service has is not moved to it unasked; null: nothing against it. */
+  readonly of_another: OfAnother | null;
   /** When the token in use expires, as its service told; null: never, or it is not known. */
   readonly token_expires_at: string | null;
 }

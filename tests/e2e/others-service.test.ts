@@ -326,3 +326,44 @@ scenario("a login under another name after a start without an address leaves wha
     expect((await own(other)).toSorted()).toEqual(["of acme", "of ann", "without an address"]);
   }),
 );
+
+scenario("what the embedded service has of one is moved to another by a word for it alone", (lab) =>
+  withAnn(lab, async ({ ann, folder, mine }) => {
+    const stdin = await folder.token("acme", "--user", "bob");
+    ann.service = undefined;
+    await ann.up();
+    await ann.memsync("remote", "rm", new URL(mine.url).host.replace(":", "-"));
+    const login = (token: string, ...args: readonly string[]) =>
+      ann.run(["login", ...args, "--token-stdin"], { stdin: token });
+    const whose = "what is at embedded is ann's of the account acme, and bob is bob's";
+    const way = `\`memsync login --url ${mine.url} --remote NAME --move\` with a token of ann`;
+    const plain = await login(stdin, "--url", mine.url, "--remote", "bob");
+    expect([plain.status, plain.stdout]).toEqual([0, expect.stringContaining(way)]);
+    expect(plain.stdout).not.toContain("--of-another");
+    const refused = await login(stdin, "--remote", "bob", "--move", "--yes");
+    expect(refused.stderr).toContain(whose);
+    expect(refused.stderr).toContain(`${way} moves it, and --of-another moves it to bob`);
+    const link = await ann.run(["link", "--remote", "bob"]);
+    expect([link.status, link.stderr]).toEqual([1, expect.stringContaining(whose)]);
+    expect(await ann.memsync("status")).not.toContain("--remote bob --move");
+    await ann.down();
+    expect((await ann.run(["status"])).stdout).not.toContain("--remote bob --move");
+    await ann.up();
+    await ann.memsync("sync", "--wait", "5").catch(() => undefined);
+    expect(await userAt(mine.url, stdin)).toEqual([]);
+    // Done as it says.
+    const moved = await login(mine.token, "--url", mine.url, "--remote", "ann", "--move", "--yes");
+    expect(moved.stdout).toContain("moved 1 memory of the layer user");
+    expect(moved.stdout).toContain("nothing stays in the embedded service");
+    await ann.memsync("sync", "--wait", "20");
+    expect(await userAt(mine.url, stdin)).toEqual([]);
+    const other = lab.machine("other", lab.git.path("folder-other"), mine);
+    mkdirSync(other.folder, { recursive: true });
+    await other.up();
+    await other.untilSynced();
+    expect((await own(other)).toSorted()).toEqual(["of acme", "of ann"]);
+    // Somebody who says so has it moved.
+    const agreed = await ann.run(["link", "--remote", "bob", "--of-another"]);
+    expect([agreed.status, agreed.stdout]).toEqual([0, expect.stringContaining("bound to bob")]);
+  }),
+);

@@ -72,7 +72,7 @@ export function madeUpProject(at: number, fields: Partial<ProjectStatus> = {}): 
 export function madeUpStatus(projects: readonly ProjectStatus[]): DaemonStatus {
   const service = CONNECTED;
   const own = SYNCED;
-  const told = { audience: null, token_expires_at: null };
+  const told = { audience: null, of_another: null, token_expires_at: null };
   const global = { ...SYNCED, memories: 0 };
   return {
     version: "0.1.0",

@@ -46,7 +46,7 @@ test("what comes into global once nothing was there to ask about is not moved", 
   await save(GLOBAL, "late");
   const said: string[] = [];
   const tell = (line: string) => said.push(line);
-  await moveEmbedded(env, embedded, { remote, all: true, yes: true, tell });
+  await moveEmbedded(env, embedded, { remote, all: true, yes: true, ofAnother: false, tell });
   expect(await holdings()).toEqual({
     embedded: { user: 0, global: 1 },
     team: { user: 1, global: 0 },
@@ -77,7 +77,13 @@ test("a project with what is private stays whole, and the others are moved", asy
   if (!embedded) throw new Error("two projects are there");
   const said: string[] = [];
   const tell = (line: string) => said.push(line);
-  const { projects } = await moveEmbedded(env, embedded, { remote, all: true, yes: true, tell });
+  const { projects } = await moveEmbedded(env, embedded, {
+    remote,
+    all: true,
+    yes: true,
+    ofAnother: false,
+    tell,
+  });
   expect(projects).toEqual([free]);
   expect(said.at(-1)).toStartWith("1 project stays in the embedded service; ");
 });

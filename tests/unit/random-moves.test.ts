@@ -132,7 +132,9 @@ describe.each(SEEDS)("seed %i", (seed) => {
       await home.take(LOCAL_ACCOUNT, PROJECT, Y.encodeStateAsUpdate(document.ydoc));
       const before = await home.state(LOCAL_ACCOUNT, PROJECT);
       const isPrivate = Buffer.from(before).toString("latin1").includes(OWN_LINE);
-      const moving = home.store.write((context) => moveProject(context, PROJECT, home.there));
+      const moving = home.store.write((context) =>
+        moveProject(context, PROJECT, { to: home.there }),
+      );
       if (isPrivate) await expect(moving).rejects.toBeInstanceOf(PrivateThere);
       else expect(await moving).toBe(true);
       const owner = isPrivate ? LOCAL_ACCOUNT : home.there;
@@ -152,7 +154,9 @@ describe.each(SEEDS)("seed %i", (seed) => {
     const homes = [await openHome(), await openHome()];
     for (const home of homes) {
       await home.take(LOCAL_ACCOUNT, PROJECT, Y.encodeStateAsUpdate(shared.ydoc));
-      const moving = home.store.write((context) => moveProject(context, PROJECT, home.there));
+      const moving = home.store.write((context) =>
+        moveProject(context, PROJECT, { to: home.there }),
+      );
       await expect(moving).rejects.toBeInstanceOf(PrivateThere);
     }
     const isAtOnce = random() < 0.5;
@@ -165,7 +169,7 @@ describe.each(SEEDS)("seed %i", (seed) => {
         removeMemory(document, { key: "own", now: NOW + 60 });
       });
       Y.applyUpdate(met.ydoc, await home.state(LOCAL_ACCOUNT, PROJECT));
-      await home.store.write((context) => moveProject(context, PROJECT, home.there));
+      await home.store.write((context) => moveProject(context, PROJECT, { to: home.there }));
       if (isAtOnce) continue;
       Y.applyUpdate(service.ydoc, await home.sent(home.there, PROJECT));
     }

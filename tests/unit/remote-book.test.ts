@@ -174,13 +174,13 @@ test("a move takes everything along, forgets positions, and is done once", async
     return open.id;
   });
   const failing = store.write(async (context) => {
-    await moveProject(context, PROJECT, a);
+    await moveProject(context, PROJECT, { to: a });
     throw new Error("the disk is full");
   });
   await expect(failing).rejects.toThrow("the disk is full");
   expect(await keysOf(store, LOCAL_ACCOUNT, PROJECT)).toEqual(["one", "two"]);
-  expect(await store.write((context) => moveProject(context, PROJECT, a))).toBe(true);
-  expect(await store.write((context) => moveProject(context, PROJECT, a))).toBe(false);
+  expect(await store.write((context) => moveProject(context, PROJECT, { to: a }))).toBe(true);
+  expect(await store.write((context) => moveProject(context, PROJECT, { to: a }))).toBe(false);
   expect(await keysOf(store, a, PROJECT)).toEqual(["one", "two"]);
   expect(await keysOf(store, LOCAL_ACCOUNT, PROJECT)).toEqual([]);
   expect((await readPosition(store.reader, "embedded", id)).remote).toBeUndefined();
@@ -197,7 +197,7 @@ test("what waits in the inbox goes where its project is bound by then, the rest 
     await appendToInbox(db, { ...item, document: own(a), account: a, key: "of-a" });
     await appendToInbox(db, { ...item, document: "global", account: b, key: "of-b" });
   });
-  await store.write((context) => moveProject(context, PROJECT, b));
+  await store.write((context) => moveProject(context, PROJECT, { to: b }));
   expect(await drainInbox(store)).toEqual({ writes: 3, allows: false });
   expect(await keysOf(store, b, PROJECT)).toEqual(["key", "waiting"]);
   expect(await keysOf(store, a, own(a))).toEqual(["of-a"]);
@@ -364,7 +364,7 @@ test("an engine never sends a project of another account, nor takes an answer ab
   const value = { again: new Set(), later: new Set(["own"]) };
   expect(outcome).toMatchObject({ kind: "answered", value });
   // Bound anew while the answer is on its way: the answer is nobody's any more.
-  const move = () => store.write((context) => moveProject(context, PROJECT, b));
+  const move = () => store.write((context) => moveProject(context, PROJECT, { to: b }));
   await exchangeRound(options(a, listening(heard, move)), { unit: PROJECT, withOwn: false });
   expect(heard).toEqual([`${PROJECT}: project`]);
   const positions = await store.reader.selectFrom("sync_positions").selectAll().execute();

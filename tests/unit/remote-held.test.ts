@@ -67,7 +67,7 @@ test("what is held of a project goes with it, and of the user stays", async () =
   });
   const ids = async () => (await listHeld(store.reader)).map(({ id }) => id);
   const before = await ids();
-  await store.write((context) => moveProject(context, PROJECT, b));
+  await store.write((context) => moveProject(context, PROJECT, { to: b }));
   // Whoever was told of one goes on by the same id.
   expect(await ids()).toEqual(before);
   expect(await placesHeld(store)).toEqual([`${b} ${PROJECT}`, `${a} ${OWN}`]);
@@ -174,7 +174,7 @@ test.each([
   });
   const calls: string[] = [];
   const service = plainService(calls, async (method) => {
-    if (method === at) await store.write((context) => moveProject(context, PROJECT, b));
+    if (method === at) await store.write((context) => moveProject(context, PROJECT, { to: b }));
   });
   const projects = () => new Map([[PROJECT, "p"]]);
   const options = { store, service, account: a, user: LOCAL_USER, projects, taken: new Set("") };

@@ -12,7 +12,13 @@ const AT = "2026-01-01T00:00:00.000Z";
 
 function remote(service: Partial<ServiceStatus>, own: Partial<UnitStatus> = {}): RemoteStatus {
   const usual = { name: "usual", default: true };
-  const layers = { user: SYNCED, global: SYNCED, audience: null, token_expires_at: null };
+  const layers = {
+    user: SYNCED,
+    global: SYNCED,
+    audience: null,
+    of_another: null,
+    token_expires_at: null,
+  };
   return { ...usual, service: { ...CONNECTED, ...service }, own: { ...SYNCED, ...own }, ...layers };
 }
 

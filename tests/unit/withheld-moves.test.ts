@@ -53,7 +53,7 @@ async function openHome(name: string, write: (open: OpenDocument) => unknown) {
   await store.write(({ db }) =>
     keepPersonalVersion(db, { id: "abcdefghij", value: `${OWN_LINE}\n`, isOwn: true }),
   );
-  const move = (to: AccountId) => store.write((context) => moveProject(context, PROJECT, to));
+  const move = (to: AccountId) => store.write((context) => moveProject(context, PROJECT, { to }));
   /** All that a service would be sent, with what is gone again. */
   const sent = async (owner: AccountId) => {
     const [update, id] = await store.write(async (context) => {
@@ -170,7 +170,7 @@ test("a conflict that the text has settled keeps no project here, and is not sen
   // What `login --move` goes on after: a refused project is as it was.
   const before = await home.sent(LOCAL_ACCOUNT);
   const refused = await home.store.write((context) =>
-    moveProject(context, PROJECT, home.a).catch((thrown: unknown) => thrown),
+    moveProject(context, PROJECT, { to: home.a }).catch((thrown: unknown) => thrown),
   );
   expect(refused).toBeInstanceOf(PrivateThere);
   expect(await home.sent(LOCAL_ACCOUNT)).toBe(before);
