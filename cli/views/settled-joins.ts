@@ -55,12 +55,15 @@ function returnedLines({ name, dir, projectId, moved, textBefore }: BoundLink, l
     textBefore === undefined
       ? ""
       : `: \`${restore}\` gets the text of before back, without what anybody writes from now on`;
-  const { undated = [], deleted = [] } = moved ?? {};
+  const { undated = [], deleted = [], isPastKnown = true } = moved ?? {};
+  const came = isPastKnown
+    ? `of ${there} only memories came along that were written after the folder had come there`
+    : `no memory of ${there} came along: nothing tells which were written there since the ` +
+      `folder came, and \`memsync list --project ${left.projectId}\` shows all`;
   return [
-    `of ${there} only memories came along that were written after the folder had come there. ` +
-      `What the folder had brought there stays: \`memsync project part ${left.projectId}\` lists ` +
-      `its memories, and asks whether to delete them. Lines of ${left.name} that the folder's ` +
-      `file has are in ${name} now${undo}`,
+    `${came}. What the folder had brought there stays: ` +
+      `\`memsync project part ${left.projectId}\` lists its memories, and asks whether to ` +
+      `delete them. Lines of ${left.name} that the folder's file has are in ${name} now${undo}`,
     `machines that have followed into ${there} are told that it is ${name} again`,
     ...(undated.length > 0
       ? [

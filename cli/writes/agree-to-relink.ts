@@ -12,8 +12,9 @@ import { findLinkAbove } from "../../daemon/links/plan-place.ts";
 import { findPastProject, findWayBack } from "../../daemon/links/unlinked-folders.ts";
 import { readLocalMemories } from "../../daemon/reading/local-memories.ts";
 import { readLocalText } from "../../daemon/reading/local-text.ts";
-import { isWayBack } from "../../daemon/status/joined-projects.ts";
+import { findJoinBack } from "../../daemon/status/joined-projects.ts";
 import type { ProjectId } from "../../shared/ids.ts";
+import { isBeforeKnown, type ProjectJoin } from "../../shared/replica/document/project-join.ts";
 import { shellWord } from "../../shared/shell-word.ts";
 import type { Environment } from "../place/environment.ts";
 import { withLocal } from "../place/place.ts";
@@ -81,9 +82,8 @@ async function questionOf(
   if (things.length === 0) return undefined;
   const other = await shownProject(db, id);
   const derivedId = (await findKnownPlace(db, dir))?.derivedId;
-  if (isSame && (await isWayBack(db, { from: former, to: id, derivedId }))) {
-    return `${dir} is linked to ${name} (${former}). ${backQuestion(name, other)}`;
-  }
+  const back = isSame && (await findJoinBack(db, { from: former, to: id, derivedId }));
+  if (back) return `${dir} is linked to ${name} (${former}). ${backQuestion(back, name, other)}`;
   return (
     `${dir} is linked to ${name} (${former}). Link it to ${other} instead? ` +
     `What it has (${things.join(", ")}) comes into that one. Other machines are told, and go on ` +
@@ -103,18 +103,22 @@ async function unlinkedQuestion(db: Db, dir: string, to: ProjectId): Promise<str
   const from = await findWayBack(db, { dir, place, derivedId, to });
   if (!from) return undefined;
   const { name, projectId: former } = from;
+  const back = await findJoinBack(db, { from: former, to, derivedId });
+  if (!back) return undefined;
   return (
     `${dir} was linked to ${name} (${former}). ` +
-    `${backQuestion(name, await shownProject(db, to))} ` +
+    `${backQuestion(back, name, await shownProject(db, to))} ` +
     `\`memsync link ${shellWord(dir)} --id ${former}\` links it to ${name} again.`
   );
 }
 
-function backQuestion(name: string, other: string): string {
-  return (
-    `Link it back to ${other}? Memories that were written in ${name} since it came there come ` +
-    `along, and what its file says. What it brought there stays in ${name}, too.`
-  );
+function backQuestion(join: ProjectJoin, name: string, other: string): string {
+  const along = isBeforeKnown(join)
+    ? `Memories that were written in ${name} since it came there come along, and what its file ` +
+      "says."
+    : `What its file says comes along, and no memory of ${name}: nothing tells which were ` +
+      "written there since it came.";
+  return `Link it back to ${other}? ${along} What it brought there stays in ${name}, too.`;
 }
 
 async function shownProject(db: Db, id: ProjectId): Promise<string> {

@@ -8,6 +8,7 @@ import { deletionOf } from "../../shared/replica/document/project-deletion.ts";
 import {
   endJoins,
   hadBy,
+  isBeforeKnown,
   joinsIn,
   type ProjectJoin,
   recordJoin,
@@ -42,6 +43,11 @@ interface Relinked {
 export interface FolderMove {
   readonly kind: "join" | "return";
   /**
+   * False for a return after a join that does not say what the other project had before: nothing
+   * tells what was written there since, and no memory came.
+   */
+  readonly isPastKnown: boolean;
+  /**
    * Of a return: memories of the other project that this machine has heard of since the folder
    * came, and that say that they were written before. They stay there, and one of them may have
    * been written meanwhile on a machine whose clock is behind.
@@ -58,7 +64,8 @@ export interface FolderMove {
  * that was deleted there, the deletion stays as well. Each is judged, as any write to that project
  * is: what was allowed for the former one alone is held.
  * The former project keeps what it has, and says where the folder went: other machines go on in it.
- * A folder that goes back leaves behind what the other project had before the folder came.
+ * A folder that goes back leaves behind what the other project had before the folder came, and all
+ * of it where that is not known.
  * If it is bound to another remote, its memories stay there. Resolves to undefined where other
  * machines are told nothing.
  */
@@ -80,8 +87,11 @@ export async function moveToProject(
   const told = from && findReturn(from.document, { of: derivedId, to: link.projectId });
   const returned = back.find((each) => !each.isReturn) ?? told;
   const left = returned && leftBy(returned);
-  const heldSince = left && returned ? joinedAtOf(returned) : 0;
-  await copyHeld(context.db, to, { account, document: former.projectId, since: heldSince });
+  const isPastKnown = !returned || isBeforeKnown(returned);
+  if (isPastKnown) {
+    const since = returned ? joinedAtOf(returned) : 0;
+    await copyHeld(context.db, to, { account, document: former.projectId, since });
+  }
   if (!from) return undefined;
   endJoins(to.document, back);
   const isReturn = returned !== undefined;
@@ -92,7 +102,7 @@ export async function moveToProject(
   const deleted = left ? await deletedIn(context, { source: from, target: to }) : [];
   const sides = { source: from, target: to, left };
   const { missing, undated } = await entriesMissing(context, sides);
-  await copyHistory(context, { source: from, target: to });
+  if (isPastKnown) await copyHistory(context, { source: from, target: to });
   const brought = await writtenBy(to.document, () => bringAll(context, to, missing));
   // What it has brought when it was there before is not brought again.
   const earlier = back.flatMap((each) => each.brought ?? []);
@@ -103,8 +113,7 @@ export async function moveToProject(
   // A row of its own: whatever is written there next stays on this machine.
   await context.flush(from);
   if (!isThere) return undefined;
-  // Where it is not known what the other project had before, all of it has come.
-  return { kind: left ? "return" : "join", undated, deleted };
+  return { kind: isReturn ? "return" : "join", isPastKnown, undated, deleted };
 }
 
 const pastOf = ({ before, brought }: ProjectJoin) => ({ before, brought });
@@ -117,13 +126,12 @@ type WhyLeft = (entry: Entry) => "had" | "undated" | undefined;
 /**
  * Tells what the other project had, or got by others, before the folder came. This machine may have
  * heard of it only afterwards, and what it had heard of then may be of a fast clock: either counts.
- * Undefined where the join is of a program that did not say what was there.
+ * Where the join does not say what was there, it may have had anything.
  */
-function leftBy(join: ProjectJoin): WhyLeft | undefined {
+function leftBy(join: ProjectJoin): WhyLeft {
   const had = hadBy(join.before);
-  if (!had) return undefined;
   return ({ id, updated_at: at }) => {
-    if (had(id)) return "had";
+    if (!had || had(id)) return "had";
     return at < joinedAtOf(join) ? "undated" : undefined;
   };
 }

@@ -5,7 +5,7 @@ import type { EvidenceKind, KnownPlace } from "../files/names/place-store.ts";
 import { readDeletion } from "../home/deleted-project.ts";
 import type { Link } from "../home/links.ts";
 import type { DaemonTables } from "../home/tables.ts";
-import { isWayBack } from "../status/joined-projects.ts";
+import { findJoinBack } from "../status/joined-projects.ts";
 
 type Db = Kysely<DaemonTables>;
 
@@ -82,7 +82,7 @@ export async function findWayBack(
 ): Promise<Link | undefined> {
   const past = place && (await findPastProject(db, { dir, place }));
   if (!past?.isSameFolder || past.projectId === way.to) return undefined;
-  if (!(await isWayBack(db, { ...way, from: past.projectId }))) return undefined;
+  if (!(await findJoinBack(db, { ...way, from: past.projectId }))) return undefined;
   return { dir, projectId: past.projectId, name: past.name, write: false };
 }
 

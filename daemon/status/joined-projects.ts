@@ -98,10 +98,10 @@ export async function joinsOfUnlinked(db: Db, project: ProjectId): Promise<Joine
 }
 
 /**
- * Whether a folder that is linked to `from` would go back to a project by a link to it.
- * `derivedId`: the project that its repository names.
+ * The join that a folder of `from` would take back by a link to `to`; undefined if it would not go
+ * back. `derivedId`: the project that its repository names.
  */
-export async function isWayBack(
+export async function findJoinBack(
   db: Db,
   {
     from,
@@ -112,11 +112,12 @@ export async function isWayBack(
     readonly to: ProjectId;
     readonly derivedId: ProjectId | undefined;
   },
-): Promise<boolean> {
+): Promise<ProjectJoin | undefined> {
   const isHere = (join: ProjectJoin) => !join.isReturn && join.to === from && join.of === of;
-  if ((await readJoins(db, to)).some(isHere)) return true;
+  const here = (await readJoins(db, to)).find(isHere);
+  if (here) return here;
   const isBack = (join: ProjectJoin) => join.isReturn && join.to === to && join.of === of;
-  return (await readJoins(db, from)).some(isBack);
+  return (await readJoins(db, from)).find(isBack);
 }
 
 async function statusOf(

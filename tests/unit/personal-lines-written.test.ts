@@ -325,7 +325,7 @@ test("a link says what is held of what it has joined, and tells two projects of 
   const link = { dir: "/d", projectId: PROJECT, name: "p", write: false };
   const left = { ...link, projectId: projectId("left") };
   const bound = { ...link, remote: "a", begun: false, gone: [], lost: [], past: undefined };
-  const moved = { kind: "join", undated: [], deleted: [] } as const;
+  const moved = { kind: "join", isPastKnown: true, undated: [], deleted: [] } as const;
   const none = { deletedBefore: undefined, textBefore: undefined, joins: undefined };
   const after = { left, moved, ...none };
   const lines = (held: number) => settledJoinLines({ ...bound, ...after, held });

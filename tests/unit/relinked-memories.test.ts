@@ -13,7 +13,12 @@ import { drainInbox } from "../../daemon/inbox/drain-inbox.ts";
 import { moveToProject } from "../../daemon/links/relink.ts";
 import type { ProjectId } from "../../shared/ids.ts";
 import { projectDocument } from "../../shared/replica/document/address.ts";
-import { isBrought, joinsIn } from "../../shared/replica/document/project-join.ts";
+import {
+  endJoins,
+  isBrought,
+  joinsIn,
+  recordJoin,
+} from "../../shared/replica/document/project-join.ts";
 import type { OpenDocument } from "../../shared/replica/store/open-document.ts";
 import type { ReplicaStore } from "../../shared/replica/store/store.ts";
 import { realWorld } from "../../shared/world-real.ts";
@@ -173,13 +178,42 @@ test("what may have been written meanwhile by a slow clock is told, and what was
     home.edit(of, ({ document }) => document.setEntry("memories", key, { value: "1", now }));
   await write(lap, Q, "of q", NOW - 2);
   await write(lap, P, "mine", NOW - 1);
-  expect(await lap.relink(P, Q)).toEqual({ kind: "join", undated: [], deleted: [] });
+  const told = { isPastKnown: true, undated: [], deleted: [] };
+  expect(await lap.relink(P, Q)).toEqual({ ...told, kind: "join" });
   await desk.take(lap, Q);
   await write(desk, Q, "slow", NOW - 1);
   await lap.take(desk, Q);
   await lap.edit(Q, (open) => open.deleteMemory({ key: "mine", now: NOW + 1 }));
   const moved = await lap.relink(Q, P);
-  expect(moved).toEqual({ kind: "return", undated: ["slow"], deleted: ["mine"] });
+  expect(moved).toEqual({ ...told, kind: "return", undated: ["slow"], deleted: ["mine"] });
+});
+
+test("a folder brings no memory back from a join that does not say what was there before", async () => {
+  const { store, edit, relink, held } = await openBoth();
+  const write = (of: ProjectId, key: string, now: number) =>
+    edit(of, ({ document }) => document.setEntry("memories", key, { value: "1", now }));
+  await write(P, "mine", NOW - 1);
+  await write(Q, "of q", NOW - 1);
+  await relink(P, Q);
+  await edit(P, ({ document }) => {
+    const [join] = joinsIn(document);
+    if (!join) throw new Error("nothing was joined");
+    // As a former version wrote it.
+    endJoins(document, [join]);
+    recordJoin(document, { ...join, before: undefined, brought: undefined });
+  });
+  await write(Q, "since", NOW + 1);
+  const place = { account: LOCAL_ACCOUNT, document: Q, kind: "memory", key: "held" } as const;
+  const why = { cause: "refused", reason: { code: "no-room" }, retryBatch: 1 } as const;
+  const written = { value: "1", seen: [], writtenAt: NOW + 1 };
+  await store.write(({ db }) => putHeld(db, { ...place, ...written, ...why }));
+  expect(await relink(Q, P)).toMatchObject({ kind: "return", isPastKnown: false, undated: [] });
+  const keys = await store.write(async (context) => {
+    const { document } = await context.open(projectDocument(LOCAL_ACCOUNT, P));
+    return [...document.memories.keys()];
+  });
+  expect([keys, await held(P)]).toEqual([["mine"], []]);
+  expect(await held(Q)).toHaveLength(1);
 });
 
 test("what a folder brought first is known after it came and went twice", async () => {

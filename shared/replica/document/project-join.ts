@@ -86,6 +86,11 @@ export function hadBy(vector: string | undefined): ((id: EntryId) => boolean) | 
   }
 }
 
+/** Whether a join tells what the other project had: one of a former version does not. */
+export function isBeforeKnown({ before }: Pick<ProjectJoin, "before">): boolean {
+  return hadBy(before) !== undefined;
+}
+
 /** Says in the document of the project that was left where its folder is. Once is enough. */
 export function recordJoin(document: ReplicaDocument, join: ProjectJoin): void {
   const { of, to, name, at, machine, home, isReturn, before, brought, joinedAt } = join;
