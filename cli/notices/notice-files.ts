@@ -121,7 +121,7 @@ function readNotice(path: string): Notice | undefined {
 
 function readJoined(value: unknown): JoinedStatus | undefined {
   const read = isObject(value) ? value : {};
-  const { id, name, from, at, machine, here, dirs, is_return, is_deleted } = read;
+  const { id, name, from, at, machine, here, dirs, is_return, is_deleted, is_left } = read;
   if ([id, from, at].some((each) => typeof each !== "string")) return undefined;
   if (!Array.isArray(dirs)) return undefined;
   return {
@@ -132,6 +132,7 @@ function readJoined(value: unknown): JoinedStatus | undefined {
     machine: textOf(machine),
     is_return: is_return === true,
     is_deleted: is_deleted === true,
+    is_left: is_left === true,
     here: here === true,
     dirs: dirs.filter((dir) => typeof dir === "string"),
   };

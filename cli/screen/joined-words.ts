@@ -22,15 +22,17 @@ const NOT_THERE = "what is written here does not get there";
 
 /** How to join the two projects here as well, and how to leave them as they are. */
 export function joinWays(joined: JoinedStatus): string {
-  const { id, from, dirs, is_return: isReturn, is_deleted: isDeleted } = joined;
+  const { id, from, dirs, is_return: isReturn, is_deleted: isDeleted, is_left: isLeft } = joined;
   const [first, ...others] = dirs;
   const link = `memsync link ${first === undefined ? "DIR" : shellWord(first)} --id`;
   const more = others.length === 0 ? "" : ` (and so ${othersShown(others)})`;
   const back =
     first === undefined ? "takes back a folder that has followed" : "takes it back there";
-  const does = isReturn ? back : "joins it here, too";
+  const joins = isLeft ? "joins it again" : "joins it here, too";
+  const does = isReturn ? back : joins;
   if (isDeleted) return `\`${link} ${id}\` ${does}${more}, with what was not sent`;
-  const leaves = isReturn ? "leaves it here" : "leaves it as it is";
+  const stays = isLeft ? "ends that for every machine" : "leaves it as it is";
+  const leaves = isReturn ? "leaves it here" : stays;
   return `\`${link} ${id}\` ${does}${more}; \`${link} ${from}\` ${leaves}`;
 }
 

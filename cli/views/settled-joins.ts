@@ -28,7 +28,8 @@ export function settledJoinLines(linked: BoundLink): string[] {
       : []),
     ...(joins?.ended ?? []).map(
       (join) =>
-        `machines that have followed into ${nameOf(join)} are told that it is ${name} again`,
+        `machines that have followed into ${nameOf(join)} are told that it is ${name} again. ` +
+        `No memory came along: \`memsync list --project ${join.to}\` shows what is there`,
     ),
     ...(joins?.declined ?? []).map(
       (join) =>

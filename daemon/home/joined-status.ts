@@ -18,6 +18,11 @@ export interface JoinedStatus {
   /** It was linked on this machine, which has other folders in the former project. */
   readonly here: boolean;
   /**
+   * It was linked on this machine, whose folder is there no more: a link of the first of `dirs` to
+   * the former project ends the join for every machine.
+   */
+  readonly is_left: boolean;
+  /**
    * The folders of this machine that are still linked to the former project; of a return those that
    * surely followed.
    */

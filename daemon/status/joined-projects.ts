@@ -30,6 +30,8 @@ interface LinkedProject {
 export interface ToldJoin {
   readonly join: ProjectJoin;
   readonly dirs: readonly string[];
+  /** This home's own, and its folder is in the other project no more. */
+  readonly isLeft: boolean;
 }
 
 /**
@@ -44,8 +46,8 @@ export async function joinsOfLinked(
 ): Promise<JoinedStatus[]> {
   const own = readHomeId(home);
   const told = await listToldJoins(db, { ...linked, own });
-  const statusFrom = ({ join, dirs }: ToldJoin) =>
-    statusOf(db, join, { from: linked.project, dirs, own });
+  const statusFrom = ({ join, dirs, isLeft }: ToldJoin) =>
+    statusOf(db, join, { from: linked.project, dirs, own, isLeft });
   return await Promise.all(told.map(statusFrom));
 }
 
@@ -71,12 +73,19 @@ export async function listToldJoins(
       const sure = meant.filter((link) => namedBy(link) === join.of).map(({ dir }) => dir);
       // Any folder without a repository may have followed it, and none is named that may not have.
       const isUnsure = meant.some((link) => namedBy(link) === undefined) && join.home !== own;
-      if (sure.length > 0 || isUnsure) told.push({ join, dirs: sure });
+      if (sure.length > 0 || isUnsure) told.push({ join, dirs: sure, isLeft: false });
       continue;
     }
     const rank = (link: Link) => (namedBy(link) === join.of ? 0 : 1);
     const dirs = meant.toSorted((one, other) => rank(one) - rank(other)).map(({ dir }) => dir);
-    if (dirs.length > 0) told.push({ join, dirs });
+    const first = dirs[0];
+    if (first === undefined) continue;
+    const isThere = links.some((link) => {
+      return link.projectId === join.to && (namedBy(link) ?? join.of) === join.of;
+    });
+    const isOfFirst = (places.get(first)?.derivedId ?? project) === join.of;
+    const isOwn = own !== undefined && join.home === own;
+    told.push({ join, dirs, isLeft: isOwn && isOfFirst && !isThere });
   }
   return told;
 }
@@ -127,10 +136,12 @@ async function statusOf(
     from,
     dirs,
     own,
+    isLeft = false,
   }: {
     readonly from: ProjectId;
     readonly dirs: readonly string[];
     readonly own?: string | undefined;
+    readonly isLeft?: boolean;
   },
 ): Promise<JoinedStatus> {
   const { to, name, at, machine = null, home, isReturn = false } = join;
@@ -138,7 +149,7 @@ async function statusOf(
   const here = home !== undefined && home === own;
   const when = timestampOf(at);
   const isDeleted = (await readDeletion(db, from)) !== undefined;
-  const how = { is_return: isReturn, is_deleted: isDeleted };
+  const how = { is_return: isReturn, is_deleted: isDeleted, is_left: isLeft };
   return { id: to, name: known, from, at: when, machine, ...how, here, dirs };
 }
 

@@ -229,6 +229,12 @@ scenario("who unlinks and names no project gets nothing of the one that was left
     const listed = await lap.say(folders.x, "list", "--layer", "project", "--json");
     expect(JSON.parse(listed)).toEqual([expect.objectContaining({ key: "of-x" })]);
   }
+  const end = `link ${folders.x} --id ${ids.x}`;
+  const told = inOneLine((await lap.machine.run(["projects"])).stderr);
+  expect(told).toContain(`\`memsync ${end}\` ends that for every machine`);
+  const ended = inOneLine((await lap.machine.run(end.split(" "))).stderr);
+  expect(ended).toContain(`No memory came along: \`memsync list --project ${ids.y}\``);
+  expect((await lap.machine.run(["projects"])).stderr).not.toContain("joined");
 });
 
 scenario("who unlinks a mistaken join and names the former project takes it back", async (lab) => {

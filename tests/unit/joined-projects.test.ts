@@ -123,7 +123,13 @@ test("another folder of the machine that has linked one elsewhere is told as wel
   writeFileSync(home.identity, `${LAP}\n`);
   const links = [linkOf("/lap", Y), linkOf("/second", X), linkOf("/third", X)];
   const told = await joinsOfLinked(store.reader, home, { project: X, links });
-  expect(told).toMatchObject([{ id: Y, from: X, here: true, dirs: ["/second", "/third"] }]);
+  const which = { id: Y, from: X, here: true };
+  const dirs = ["/second", "/third"];
+  expect(told).toMatchObject([{ ...which, dirs, is_left: false }]);
+  // The folder that was linked elsewhere is there no more.
+  const left = { project: X, links: links.slice(1) };
+  const again = await joinsOfLinked(store.reader, home, left);
+  expect(again).toMatchObject([{ ...which, dirs, is_left: true }]);
 });
 
 test("a folder that is linked back after it was unlinked is told to those who followed", async () => {

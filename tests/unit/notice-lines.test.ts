@@ -17,11 +17,12 @@ test("what is joined is one line of a terminal, however much it is", () => {
   const joined = (where: string, machine: string | null, here = false): Notice => {
     const to = { id: "proj_aaaaaaaaaaaaaaaaaaaaaaaaaa", name: "gadget", from: "proj_b", dirs: [] };
     const at = "2026-01-01T00:00:00.000Z";
+    const how = { is_return: false, is_deleted: false, is_left: false };
     return {
       kind: "joined",
       where,
       what: "gadget",
-      joined: { ...to, at, machine, here, is_return: false, is_deleted: false },
+      joined: { ...to, at, machine, here, ...how },
     };
   };
   const says = "`memsync projects` says what to do";
