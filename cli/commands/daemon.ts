@@ -49,7 +49,12 @@ import { serviceShown } from "../views/shown-remotes.ts";
 import { firstOnScreen, statusOnScreen, wholeOnScreen } from "../views/status-summary.ts";
 import { unfollowedShown } from "../views/status-view.ts";
 import { agreeToBind } from "../writes/agree-to-another.ts";
-import { agreeToRelink, isKnownNowhere, knownNowhere } from "../writes/agree-to-relink.ts";
+import {
+  agreeToRelink,
+  isDeletedHere,
+  isKnownNowhere,
+  knownNowhere,
+} from "../writes/agree-to-relink.ts";
 import { cameShown, readTrackedFile } from "../writes/coming-lines.ts";
 import { wasDeleted } from "../writes/refuse-deleted.ts";
 import { agreeToSendIgnored, keptBackShown } from "../writes/send-ignored.ts";
@@ -203,7 +208,7 @@ async function link(env: Environment, dir: string | undefined, flags: LinkFlags)
   if (flags.everywhere && id === undefined) {
     throw new UsageError("--everywhere needs --id, with the project that the folder stays in");
   }
-  await agreeToRelink(env, { dir: await realPathOf(folder), id }, { yes });
+  await agreeToRelink(env, { dir: await realPathOf(folder), id }, { yes, anew: flags.anew });
   const daemon = await getDaemon(env);
   const place = { dir: await realPathOf(folder), project: id };
   const ofAnother = await agreeToBind(env, place, flags);
@@ -347,11 +352,6 @@ async function leftOfDeleted(env: Environment, id: string | undefined): Promise<
     const found = db && (await findLocalDocument(db, id));
     return found ? await countSavedMemories(db, found.id) : 0;
   });
-}
-
-async function isDeletedHere(env: Environment, id: string | undefined): Promise<boolean> {
-  if (id === undefined) return false;
-  return await withLocal(env, async (db) => db !== undefined && !!(await readDeletion(db, id)));
 }
 
 /** Says what is not sent although everything that may be sent is. */

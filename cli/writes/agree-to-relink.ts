@@ -3,6 +3,7 @@ import { readPlace } from "../../daemon/files/names/folder-place.ts";
 import { findKnownPlace } from "../../daemon/files/names/place-store.ts";
 import { identifyProject } from "../../daemon/git/identity.ts";
 import { createGit } from "../../daemon/git/run-git.ts";
+import { readDeletion } from "../../daemon/home/deleted-project.ts";
 import { listLinks } from "../../daemon/home/links.ts";
 import { LOCAL_ACCOUNT } from "../../daemon/home/local-account.ts";
 import { findProjectName } from "../../daemon/home/project-name.ts";
@@ -33,13 +34,27 @@ type Db = Kysely<DaemonTables>;
 export async function agreeToRelink(
   env: Environment,
   { dir, id }: { readonly dir: string; readonly id: ProjectId | undefined },
-  options: Pick<Parameters<typeof agreeTo>[1], "yes">,
+  {
+    anew = false,
+    ...options
+  }: Pick<Parameters<typeof agreeTo>[1], "yes"> & { readonly anew?: boolean | undefined },
 ): Promise<void> {
   const question = await withLocal(env, async (db) => db && (await questionOf(db, dir, id)));
   if (question === undefined) return;
   const isUnknown = id !== undefined && (await isKnownNowhere(env, id));
+  const isDeleted = !anew && (await isDeletedHere(env, id));
+  const deleted = isDeleted ? ` ${GOES_NOWHERE}` : "";
   const unknown = isUnknown ? ` ${knownNowhere(id)}` : "";
-  await agreeTo(question + unknown, { ...options, undone: "nothing was linked" });
+  await agreeTo(question + unknown + deleted, { ...options, undone: "nothing was linked" });
+}
+
+const GOES_NOWHERE =
+  "The project that it goes to was deleted: without --anew nothing is synced there.";
+
+/** Whether this home knows that a project was deleted. */
+export async function isDeletedHere(env: Environment, id: string | undefined): Promise<boolean> {
+  if (id === undefined) return false;
+  return await withLocal(env, async (db) => db !== undefined && !!(await readDeletion(db, id)));
 }
 
 /** Whether neither this home nor the default service has a project; false where nobody tells. */

@@ -204,6 +204,12 @@ scenario("who has not followed is told where a project went that was deleted", a
   expect(inOneLine(asked.stderr)).toContain("Machines that have not followed are told so");
   await lap.machine.memsync("project", "rm", ids.x, "--yes");
   await lap.machine.memsync("sync");
+  // Before the folder goes back to it, not only afterwards.
+  const back = ["link", lap.folders.x, "--id", ids.x];
+  const warned = inOneLine((await lap.machine.run(back)).stderr);
+  expect(warned).toContain("goes to was deleted: without --anew nothing is synced there");
+  const begun = inOneLine((await lap.machine.run([...back, "--anew"])).stderr);
+  expect(begun).not.toContain("was deleted");
   desk.network.restore();
   const command = `link ${desk.folders.x} --id ${ids.y}`;
   const told = await untilTold(desk.machine, "was deleted since");
