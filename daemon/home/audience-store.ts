@@ -62,15 +62,17 @@ export async function keepHeard(db: Db, remote: At, { heard, now, token }: Heard
   const { name, plan, users, token_expires_at: ends } = heard;
   const former = await findAudience(db, remote);
   const isSame = former.name === null || name === null || former.name === name;
-  const user = (isSame ? former.user : null) ?? heard.user;
+  const known = isSame ? former.user : null;
+  const user = known ?? heard.user;
   const expiry = ends === undefined ? null : (parseTimestamp(ends) ?? null);
-  const isTheirs = heard.user === null || heard.user === user;
-  const isNamed = isSame && heard.user !== null && heard.user === former.user;
-  const others = former.tokens.filter((each) => each !== token);
+  const others = isSame ? former.tokens.filter((each) => each !== token) : [];
+  // An answer without a user, as a proxy's, says of no token whose it is.
+  const isUntold = known !== null && heard.user === null;
+  const isTheirs = token !== undefined && heard.user === user;
+  // Of tokens whose user nobody has told, the last one alone is known.
+  const tokens = isTheirs ? [token, ...(known === null ? [] : others)] : others;
   await put(db, remote, {
-    ...(token !== undefined && isTheirs
-      ? { token: digestsOf(isNamed ? [token, ...others] : [token]), token_expires_at: expiry }
-      : { token: digestsOf(others) }),
+    ...(!isUntold && { token: digestsOf(tokens), ...(isTheirs && { token_expires_at: expiry }) }),
     ...{ name, plan, users, token_user: user, heard_at: now },
     ...(!isSame && { agreed_at: null }),
   });
