@@ -1,3 +1,6 @@
+/** A link or a picture on one line, whose target has no blank, by that or by the name of one. */
+const PLAIN_LINK =
+  /!?\[([^[\]\n]*)\](?:\((?:<[^<>\n]*>|[^()\s<>]*)(?:[ \t]+"[^"\n]*")?\)|\[[^[\]\n]*\])/g;
 /** Where a link leads, in the forms that have no parentheses; what they show is `$1`. */
 const TARGETS: readonly RegExp[] = [
   // A definition: [words]: https://example.com "title"
@@ -17,8 +20,9 @@ const SIGNS = /\\[^\s\w]|\]\(\s*<|\]?\(|\)|>|["']\s*(?=\))|(?<=\s)["']/g;
 const BLANK_LINES = /(\n[ \t\r]*(?=\n))/;
 
 /**
- * A text without what its links lead to, in as many lines. Only that is taken out: the brackets
- * around a link's words are no letters, so nothing depends on what stands in them.
+ * A text without what its links lead to, in as many lines; the brackets around a link's words are
+ * no letters. What is only like a link in parentheses is taken out as well: to be read beside the
+ * text itself, and beside `withoutPlainLinks`.
  */
 export function withoutLinks(text: string): string {
   if (!HAS_LINK.test(text)) return text;
@@ -31,6 +35,11 @@ export function withoutLinks(text: string): string {
       ),
     bare,
   );
+}
+
+/** A text without what its plainest links lead to, whatever stands around them. */
+export function withoutPlainLinks(text: string): string {
+  return HAS_LINK.test(text) ? text.replace(PLAIN_LINK, "$1") : text;
 }
 
 /** A paragraph without its targets in parentheses, with or without a title. */

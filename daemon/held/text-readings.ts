@@ -1,5 +1,5 @@
 import { inLatinLetters } from "../../shared/look-alike.ts";
-import { withoutLinks } from "./link-targets.ts";
+import { withoutLinks, withoutPlainLinks } from "./link-targets.ts";
 
 /**
  * A text as it is, and as people read it where that differs, each in as many lines: a comment or a
@@ -12,8 +12,9 @@ import { withoutLinks } from "./link-targets.ts";
  */
 export function readingsOf(text: string): ReadonlySet<string> {
   const bare = withoutComments(text);
-  const linkless = withoutLinks(bare);
-  return new Set([text, bare, linkless, inLatinLetters(linkless)]);
+  // What only looks like a link around a line hides none of those that stand in it.
+  const shown = [bare, withoutPlainLinks(bare), withoutLinks(bare)];
+  return new Set([text, ...shown, ...shown.map(inLatinLetters)]);
 }
 
 /** A text without HTML's comments, in as many lines. */

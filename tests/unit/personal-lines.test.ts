@@ -391,6 +391,26 @@ test("what only begins like a link takes nothing out of a text", async () => {
   expect(await reasonFor("mine [not](mine) alone\nmine (quite) alone\n")).toBeUndefined();
 });
 
+test("what stands in what only looks like a link hides no line of one's own", async () => {
+  a.edit("claude", () => `- ${PASSAGE}\n- mine alone\n`);
+  await settlePersonal(a);
+  const linked = PASSAGE.replace("Falcon", "[Falcon](https://example.com/falcon)");
+  const alike = PASSAGE.replace("Falcon", "F\u0430lcon");
+  for (const line of [linked, alike]) {
+    for (const [before, after] of [
+      ["- see [docs](https://a.example/wiki_(y)", "- 1) done"],
+      ["[z](", ")"],
+      ["[see also](<draft", "- a > b\n- c)"],
+      ['see [a](b "c', 'd" )'],
+      ["[note][", "]"],
+      ["call arr[0](", ")"],
+    ] as const) {
+      const text = `${before}\n${line}\n${after}\n`;
+      expect([text, await reasonFor(text)]).toEqual([text, lines(2)]);
+    }
+  }
+});
+
 test.each([
   "](",
   "](<",
