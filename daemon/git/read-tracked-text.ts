@@ -62,6 +62,8 @@ export type TrackedRead =
       /** When it was saved, in milliseconds since the Unix epoch; undefined when it is missing. */
       readonly savedAt: number | undefined;
       readonly head: Head;
+      /** See `headSignature`. */
+      readonly headSeen: string;
       /** Pass it to the next look, which need not wait if nothing has changed. */
       readonly sighting: Sighting;
     }
@@ -113,6 +115,7 @@ export async function readTrackedText(
 interface Look {
   readonly kind: "stood";
   readonly head: Head;
+  readonly headSeen: string;
   readonly bytes: Buffer | undefined;
   readonly savedAt: number | undefined;
   readonly fileSignature: string;
@@ -120,7 +123,7 @@ interface Look {
 }
 
 async function lookOnce(git: Git, file: PlacedFile): Promise<Look | NotNow> {
-  const headBefore = await headSignature(file.tree);
+  const headSeen = await headSignature(file.tree);
   const before = await readActivity(file.tree);
   if (before.locked) return notNow({ code: "leave-busy", operation: "locked" });
   const read = await readWhole(file.path);
@@ -133,11 +136,12 @@ async function lookOnce(git: Git, file: PlacedFile): Promise<Look | NotNow> {
   if (entry.unmerged) return notNow({ code: "leave-busy", operation: "unmerged" });
   if (read.kind !== "whole") return read;
   if (read.bytes === undefined && entry.skipped) return notNow({ code: "not-checked-out" });
-  if (headBefore !== (await headSignature(file.tree))) return notNow({ code: "head-moved" });
+  if (headSeen !== (await headSignature(file.tree))) return notNow({ code: "head-moved" });
   const { bytes, savedAt, signature: fileSignature } = read;
   // Last of all: what had a lock while the file was read has written it by now.
   const indexSignature = await readIndexSignature(file.tree);
-  return { kind: "stood", head: refs.head, bytes, savedAt, fileSignature, indexSignature };
+  const { head } = refs;
+  return { kind: "stood", head, headSeen, bytes, savedAt, fileSignature, indexSignature };
 }
 
 function seenBy(
@@ -156,8 +160,9 @@ function settle(look: Look, sighting: Sighting, startedMs: number): TrackedRead 
     // It need not have changed: whoever looks for the first time can't tell.
     return { ...notNow({ code: "not-now" }), sighting };
   }
-  const { bytes, savedAt, head } = look;
-  return { kind: "read", bytes, savedAt, head, sighting: { ...sighting, unreadMs: undefined } };
+  const { bytes, savedAt, head, headSeen } = look;
+  const read = { ...sighting, unreadMs: undefined };
+  return { kind: "read", bytes, savedAt, head, headSeen, sighting: read };
 }
 
 /** What a look has seen is read then, if it is still there. */

@@ -11,7 +11,7 @@ import { bytesAt, hasCommit } from "../../git/file-commits.ts";
 import type { FileStep } from "../../git/file-steps.ts";
 import { hasGitEndings } from "../../git/git-endings.ts";
 import { readFilePast } from "../../git/git-past.ts";
-import type { Head } from "../../git/git-refs.ts";
+import { type Head, headSignature } from "../../git/git-refs.ts";
 import type { FileStanding } from "../../git/git-state.ts";
 import { readKnownCommits } from "../../git/known-commits.ts";
 import { readTrackedText, type Sighting, type TrackedRead } from "../../git/read-tracked-text.ts";
@@ -60,7 +60,7 @@ export type TrackedSight =
   | { readonly kind: "sight"; readonly sight: GitSight }
   | Extract<FileRead, { kind: "problem" }>
   | Extract<TrackedRead, { kind: "not-now" }>
-  /** Another branch was checked out meanwhile. */
+  /** Something else was checked out, or committed, meanwhile. */
   | { readonly kind: "moved" };
 
 /** What is checked out, and what the file had before. */
@@ -111,7 +111,9 @@ export class TrackedSights {
     const { kept, headEntry } = read.sighting;
     this.#note(file);
     const sight = await this.#sightOf(standing, file, { head, known, headEntry, marked });
-    return { kind: "sight", sight: { ...sight, kept } };
+    // git's logs tell of a later commit as well, of which this text says nothing.
+    const isStill = (await headSignature(standing.file.tree)) === read.headSeen;
+    return isStill ? { kind: "sight", sight: { ...sight, kept } } : { kind: "moved" };
   }
 
   #note(file: Readable): void {
