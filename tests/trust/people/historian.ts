@@ -8,7 +8,7 @@ import type { Project } from "./project.ts";
 const STOOD_MS = 1000 * PATIENCE;
 /** What was saved so long ago is nearly always in the history by now. */
 const SETTLED_MS = 3000;
-/** And so long ago always: beside a busy disk a look takes seconds. */
+/** And so long ago always: beside a busy disk a look takes seconds, and more on a busy machine. */
 const SURELY_SETTLED_MS = 20_000;
 const BATCH = 5;
 
@@ -57,7 +57,7 @@ export class Historian {
       this.looked += due.filter(({ unsure }) => !unsure).length;
       const absent = await absentFrom(place, [...watched.missed, ...due]);
       const now = performance.now();
-      const isSure = ({ at }: Save) => atEnd || at <= now - SURELY_SETTLED_MS;
+      const isSure = ({ at }: Save) => atEnd || at <= now - SURELY_SETTLED_MS * busy();
       watched.missed = absent.filter((save) => !isSure(save));
       for (const save of absent.filter(isSure)) this.#miss(place, save);
     }

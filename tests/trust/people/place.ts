@@ -126,7 +126,11 @@ export class Place {
     } finally {
       this.#busy = false;
       if (this.kind === "tracked") this.#afterGit(what, this.onMain ? more : "git left");
-      else this.ledger.enter(this.name, what, this.#text);
+      else {
+        // A stash takes along what git does not track.
+        if (stampOf(this.path) === "") this.#ended();
+        this.ledger.enter(this.name, what, this.#text);
+      }
     }
   }
 
