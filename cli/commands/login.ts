@@ -2,6 +2,7 @@ import type { Command } from "commander";
 import { keepHeard } from "../../daemon/home/audience-store.ts";
 import {
   EMBEDDED,
+  isSameAddress,
   noSuchRemote,
   parseRemoteName,
   parseServiceUrl,
@@ -24,6 +25,7 @@ import { CommandFailed, typed, UsageError } from "../screen/errors.ts";
 import { count, sayAside, sayJson, saySentence } from "../screen/output.ts";
 import { shownWhile } from "../screen/shown-while.ts";
 import { expirySentence } from "../views/token-expiry.ts";
+import { agreeToAddress } from "../writes/agree-to-address.ts";
 import { readOfAnother } from "../writes/agree-to-another.ts";
 import { findToken } from "../writes/find-token.ts";
 import { changeHome } from "../writes/inbox-write.ts";
@@ -36,6 +38,7 @@ import {
   stayLine,
 } from "../writes/move-embedded.ts";
 import { changeRemotes, listRemotesOf } from "../writes/remote-changes.ts";
+import { staysElsewhere } from "../writes/stays-elsewhere.ts";
 
 interface LoginFlags {
   readonly url?: string;
@@ -61,11 +64,14 @@ that only you may read. The first login's service becomes the default: what is l
 is bound to it. What is in the embedded service stays there unless you agree to move it: projects,
 and the memories of the layers user and global. What is moved is not there any more. What would be
 seen by others in the account's global is moved after a yes, or with --yes.
+A service that is at another address now keeps its name: with both, everything that is bound to it
+goes there, after a yes, or with --yes.
 
 Examples:
   memsync login --url https://memory.example.com
   memsync login --url https://memory.example.com --token-stdin < token.txt
   memsync login --remote acme --url https://acme.example.com     a second service, by a name
+  memsync login --remote acme --url https://new.example.com      the same one, elsewhere
   memsync login --move                                           moves there what was here before`;
 
 /** `login` and `logout`. */
@@ -80,7 +86,7 @@ export function addLoginCommands(program: Command, env: Environment): void {
     .option("--move", "move everything out of the embedded service into it")
     .option("--no-move", "move nothing, and do not ask")
     .option("--of-another", "with --move: move also what is another account's or user's")
-    .option("--yes", "do not ask whether everybody in the account is to see what is in global")
+    .option("--yes", "do not ask whether all in the account may see global, or a remote moves")
     .option("--json", "print what was done as JSON")
     .addHelpText("after", LOGIN_HELP)
     .action((flags: LoginFlags) => login(env, flags));
@@ -96,6 +102,8 @@ export function addLoginCommands(program: Command, env: Environment): void {
 interface LoggedIn {
   readonly remote: Remote;
   readonly rights: TokenRights;
+  /** The home did not have it before. */
+  readonly isNew: boolean;
 }
 
 async function login(env: Environment, flags: LoginFlags): Promise<void> {
@@ -104,13 +112,16 @@ async function login(env: Environment, flags: LoginFlags): Promise<void> {
   const url = await urlMeant(env, flags);
   warnOfPlainHttp(url);
   const { token, rights } = await tokenMeant(env, flags, url);
+  const before = await listRemotesOf(env);
+  const meant = { name: named, url, told: rights.account };
+  const movedFrom = await agreeToAddress(env, { ...meant, yes: flags.yes === true });
   const { remote, becameDefault = false } = await changeRemotes(env, {
     op: "login",
-    name: flags.remote,
-    url,
+    ...meant,
     makeDefault: flags.default,
-    told: rights.account,
+    movedFrom,
   });
+  const isNew = !before.some(({ name }) => name === remote.name);
   const place = await tokensOf(env).put(remote, token);
   await changeRemotes(env, { op: "token", name: remote.name, place });
   const { account } = rights;
@@ -125,9 +136,13 @@ async function login(env: Environment, flags: LoginFlags): Promise<void> {
     const end = account?.token_expires_at;
     if (end !== undefined) saySentence(expirySentence(end, realWorld.now()));
     if (becameDefault) saySentence("what is linked from now on is bound to it");
+    if (movedFrom !== undefined) saySentence(`it was at ${movedFrom}, where nothing goes any more`);
     for (const line of await boundLines(env, remote.name)) saySentence(line);
+    const others = isNew ? await staysElsewhere(env, { remote, told: account }) : [];
+    for (const line of others) saySentence(line);
   }
-  const moved = await offerToMove(env, flags, { remote, rights });
+  warnOfFormer(env, movedFrom);
+  const moved = await offerToMove(env, flags, { remote, rights, isNew });
   if (!flags.json) return;
   const { plan = null, canWrite = null, boundTo = null } = rights;
   const { name = null, users = null, token_expires_at: ends = null } = account ?? {};
@@ -245,6 +260,13 @@ function warnOfPlainHttp(url: string): void {
   process.stderr.write("memsync: this address is not https: the token goes unencrypted\n");
 }
 
+/** As long as the variable names the former address, what is written by default is meant for it. */
+function warnOfFormer(env: Environment, movedFrom: string | undefined): void {
+  const { url } = remoteEnvironment(env);
+  if (movedFrom === undefined || url === undefined || !isSameAddress(url, movedFrom)) return;
+  sayAside(`MEMSYNC_URL is still ${url}: unset it, also where the daemon is started`);
+}
+
 function tokensOf(env: Environment): TokenStore {
   const keyring = openKeyring({ env: env.variables });
   return new TokenStore({ home: env.home, world: realWorld, keyring });
@@ -279,14 +301,19 @@ function placeLine(env: Environment, place: TokenPlace): string {
 async function offerToMove(
   env: Environment,
   { move, ofAnother = false, yes = false, json }: LoginFlags,
-  { remote, rights }: LoggedIn,
+  { remote, rights, isNew }: LoggedIn,
 ): Promise<Moved> {
   const tell = (line: string) => {
     if (!json) saySentence(line);
   };
   const listed = (await listRemotesOf(env)).find(({ name }) => name === remote.name);
   const embedded = await findEmbedded(env);
-  if (!embedded || move === false || (!move && !listed?.default)) return NOTHING_MOVED;
+  if (!embedded && move) tell("nothing is in the embedded service");
+  if (!embedded || move === false) return NOTHING_MOVED;
+  if (!move && !listed?.default) {
+    if (isNew) tell(stayLine(embedded));
+    return NOTHING_MOVED;
+  }
   const another = ofAnother
     ? undefined
     : await readOfAnother(env, { from: EMBEDDED, to: remote.name });

@@ -156,7 +156,8 @@ function ofLayer(memories: number, layer: SharedLayer): string {
   return `${count(memories, "memory", "memories")} of the layer ${layer}`;
 }
 
-function hasAnything({ projects, memories: { user, global } }: ListedRemote): boolean {
+/** Whether a remote has projects or memories here. */
+export function hasAnything({ projects, memories: { user, global } }: ListedRemote): boolean {
   return projects.length + user + global > 0;
 }
 
@@ -171,11 +172,11 @@ export async function moveHint(
   return `\`--move\` moves all of it, and global is then seen by ${seenBy(audience)}`;
 }
 
-/** Says what is in the embedded service and stays there. */
-export function stayLine(embedded: ListedRemote): string {
-  const { user, global } = embedded.memories;
-  const isOne = embedded.projects.length + user + global === 1;
-  return `${inWords(embedded)} ${isOne ? "stays" : "stay"} in the embedded service`;
+/** Says what a remote has, and that it stays there. */
+export function stayLine(listed: ListedRemote, where = "in the embedded service"): string {
+  const { user, global } = listed.memories;
+  const isOne = listed.projects.length + user + global === 1;
+  return `${inWords(listed)} ${isOne ? "stays" : "stay"} ${where}`;
 }
 
 function inWords({ projects, memories: { user, global } }: ListedRemote): string {

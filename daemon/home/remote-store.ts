@@ -78,6 +78,11 @@ export async function setTokenPlace(
     .execute();
 }
 
+/** Stores under which address a remote is called from now on. */
+export async function setAddress(db: Db, name: string, url: string): Promise<void> {
+  await db.updateTable("remotes").set({ url }).where("name", "=", name).execute();
+}
+
 /**
  * The account that a project is bound to: the owner of its document. The schema allows one such
  * document in a home. Undefined for a project that the home does not have.

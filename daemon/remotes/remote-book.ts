@@ -33,6 +33,7 @@ import type { DaemonTables } from "../home/tables.ts";
 import { listUnsent } from "../home/unlinked-projects.ts";
 import { forgetPlain } from "../plain/plain-store.ts";
 import { moveMemories } from "./move-memories.ts";
+import { findAtOther, giveAddress } from "./moved-service.ts";
 import { refusalOfOthers, type ToldOwner } from "./others-token.ts";
 import { refusePrivate, settlePrivateOver } from "./private-parts.ts";
 import { keepOwner, refuseOwners } from "./refuse-owners.ts";
@@ -51,7 +52,7 @@ export interface BookOptions {
  * home has stays with the service that it was last synced with, also if it was started without an
  * address since; without one, with the service that the environment names. Changes nothing.
  */
-async function plannedRemotes(
+export async function plannedRemotes(
   db: Context["db"],
   { world, environment }: BookOptions,
 ): Promise<Remote[]> {
@@ -102,12 +103,21 @@ export async function addRemote(
   const remotes = await nameRemotes(context, options);
   const known = remotes.find((each) => each.name === parseRemoteName(name));
   if (known && !isSameAddress(url, known.url ?? null)) {
+    const moved =
+      known.url === undefined
+        ? ""
+        : `; if that service is at another address now, ${atAnother(name, url)}`;
     throw new AppError(
       "invalid_request",
-      `there is a remote ${name} already: choose another name, or remove it first`,
+      `there is a remote ${name} already: choose another name, or remove it first${moved}`,
     );
   }
   return known ?? (await insertNew(context, options.world, { name, url }));
+}
+
+/** How a remote that is known gets another address. */
+function atAnother(name: string, url: string): string {
+  return `\`memsync login --url ${url} --remote ${name}\` takes there all that is bound to it`;
 }
 
 /** The service that somebody logs in to. */
@@ -118,6 +128,8 @@ export interface LoginTarget {
   readonly makeDefault?: boolean | undefined;
   /** Whose the token is; undefined where the service has not told. */
   readonly told?: ToldOwner | undefined;
+  /** The address that the named remote had, where it is another: somebody agreed to leave it. */
+  readonly movedFrom?: string | undefined;
 }
 
 /**
@@ -146,6 +158,28 @@ async function findTarget(
   return first;
 }
 
+/** The remote that is meant, with the address that is named, or a new one. */
+async function findOrAdd(
+  context: Context,
+  options: BookOptions,
+  target: LoginTarget,
+): Promise<Remote> {
+  const { name, url, movedFrom } = target;
+  const remotes = await nameRemotes(context, options);
+  const other = findAtOther(remotes, target);
+  if (other) {
+    const given = { remote: other, url: url ?? other.url, told: target.told };
+    return await giveAddress(context, given, movedFrom);
+  }
+  const known = await findTarget(context.db, remotes, target);
+  if (!known && url === undefined) getRemote(remotes, name ?? "");
+  if (known && (url === undefined || isSameAddress(url, known.url ?? null))) return known;
+  return await addRemote(context, options, {
+    name: name ?? nameOfUrl(url ?? "", namesOf(remotes)),
+    url: url ?? "",
+  });
+}
+
 /**
  * Finds or creates the remote of a login. Tells whether it became the default. Throws, so that
  * nothing is changed, if what the home has of that remote is known to be somebody else's.
@@ -155,22 +189,13 @@ export async function openLogin(
   options: BookOptions,
   target: LoginTarget,
 ): Promise<{ readonly remote: Remote; readonly becameDefault: boolean }> {
-  const { name, url, makeDefault } = target;
-  const remotes = await nameRemotes(context, options);
-  const known = await findTarget(context.db, remotes, target);
-  if (!known && url === undefined) getRemote(remotes, name ?? "");
-  const remote =
-    known && (url === undefined || isSameAddress(url, known.url ?? null))
-      ? known
-      : await addRemote(context, options, {
-          name: name ?? nameOfUrl(url ?? "", namesOf(remotes)),
-          url: url ?? "",
-        });
+  const { makeDefault } = target;
+  const remote = await findOrAdd(context, options, target);
   if (remote.url === undefined) {
     throw new AppError("invalid_request", "the embedded service needs no login: name a service");
   }
-  const becameDefault =
-    !remote.isDefault && (makeDefault === true || !remotes.some((each) => each.isDefault));
+  const hasDefault = (await listRemotes(context.db)).some((each) => each.isDefault);
+  const becameDefault = !remote.isDefault && (makeDefault === true || !hasDefault);
   if (becameDefault) await setDefaultRemote(context.db, remote.name);
   return { remote, becameDefault };
 }
@@ -211,7 +236,9 @@ export async function removeRemote(
   if (inUse.length > 0 || (there.length > 0 && !isGone)) {
     const joined = await listUnsent(db, { what: "join", links: [], serviceOf });
     const untold = joined.filter((project) => there.includes(project));
-    throw new AppError("invalid_request", await whyBound(db, name, { there, inUse, untold }));
+    const why = await whyBound(db, name, { there, inUse, untold });
+    const moved = `If it is at another address now, ${atAnother(name, "URL")}`;
+    throw new AppError("invalid_request", `${why}. ${moved}`);
   }
   const all = await listUnsent(db, { what: "deletion", links: [], serviceOf });
   const unsent = all.filter((project) => deleted.includes(project));

@@ -6,9 +6,10 @@ import { readEnvironment } from "../../cli/place/environment.ts";
 import { importInto } from "../../cli/writes/import-into.ts";
 import { LOCAL_ACCOUNT, LOCAL_USER } from "../../daemon/gateway/mount.ts";
 import { keepHeard } from "../../daemon/home/audience-store.ts";
+import { findOwner } from "../../daemon/home/former-service.ts";
 import { prepareHome } from "../../daemon/home/home.ts";
 import { readPosition, writePosition } from "../../daemon/home/positions.ts";
-import { findBinding, listRemotes } from "../../daemon/home/remote-store.ts";
+import { findBinding, listRemotes, setTokenPlace } from "../../daemon/home/remote-store.ts";
 import type { DaemonTables } from "../../daemon/home/tables.ts";
 import { drainInbox } from "../../daemon/inbox/drain-inbox.ts";
 import { appendToInbox } from "../../daemon/inbox/inbox.ts";
@@ -235,6 +236,29 @@ test("a folder's new project is bound where its former one was, not to the defau
   expect(account).toBe(a);
 });
 
+test("a remote gets another address by a word for just the one that it had", async () => {
+  const store = await openStore();
+  const told = { name: "acme", user: "ann" };
+  const login = (target: Parameters<typeof openLogin>[2]) =>
+    store.write((context) => openLogin(context, under(), { name: "b", told, ...target }));
+  const { remote } = await login({ url: A });
+  await store.write(async ({ db, now }) => {
+    await keepHeard(db, remote, { heard: { ...told, plan: null, users: null }, now, token: "x" });
+    await setTokenPlace(db, "b", "file");
+  });
+  await expect(login({ url: B })).rejects.toThrow(`b is at ${A} (ann's of the account acme)`);
+  await expect(login({ url: B, movedFrom: B })).rejects.toThrow("nobody has agreed to that");
+  const zoe = { url: B, movedFrom: A, told: { name: "acme", user: "zoe" } };
+  await expect(login(zoe)).rejects.toThrow("give a token of ann");
+  const [before] = (await listRemotes(store.reader)).filter(({ name }) => name === "b");
+  expect(before).toMatchObject({ url: A, tokenPlace: "file" });
+  // A service that does not tell whose a token is leaves nothing to compare; the owner stays.
+  await login({ url: B, movedFrom: A, told: undefined });
+  const [after] = (await listRemotes(store.reader)).filter(({ name }) => name === "b");
+  expect(after).toEqual({ ...remote, url: B, tokenPlace: undefined, isDefault: true });
+  expect(await findOwner(store.reader, remote)).toEqual({ ...told, service: B, tokens: [] });
+});
+
 test("the first login becomes the default, and later ones only when asked", async () => {
   const store = await openStore();
   const login = (target: Parameters<typeof openLogin>[2]) =>
@@ -247,7 +271,7 @@ test("the first login becomes the default, and later ones only when asked", asyn
   expect(usual.map(({ name }) => name)).toEqual(["b"]);
   await expect(login({ name: "embedded" })).rejects.toThrow("needs no login");
   await expect(login({ name: "none" })).rejects.toThrow("there is no remote none");
-  await expect(login({ name: "b", url: A })).rejects.toThrow("there is a remote b already");
+  await expect(login({ name: "b", url: A })).rejects.toThrow("nobody has agreed to that");
   // The environment's service gets a name of its own, and is that run's default alone.
   const c = "https://c.example.com";
   await store.write((context) => nameEnvironment(context, under(c)));
