@@ -10,6 +10,8 @@ import { remember } from "../../cli/mcp/remember.ts";
 import { memoryResources, readMemoryResource } from "../../cli/mcp/resources.ts";
 import { framed } from "../../cli/mcp/tool-result.ts";
 import { type Environment, readEnvironment } from "../../cli/place/environment.ts";
+import { targetOf, withLocal } from "../../cli/place/place.ts";
+import { saveMemory } from "../../cli/writes/save.ts";
 
 let folder: string;
 let env: Environment;
@@ -35,6 +37,9 @@ function expectFramed(text: string) {
 }
 
 test("a key with line breaks stays one line wherever an assistant is told of it", async () => {
+  const place = await withLocal(env, (db) => targetOf(env, db, { layer: "user" }));
+  // By another program: `remember` takes no such key.
+  await saveMemory(env, place, { key: KEY, value: "zero" });
   const texts = [
     (await remember(env, undefined, { ...user, value: "one" })).text,
     (await remember(env, undefined, { ...user, value: "two" })).text,

@@ -134,8 +134,8 @@ export const FOLLOWED: readonly Mistake[] = [
   aside(
     "what git discards is a deletion of others' lines",
     "what others wrote and nobody committed stays after git checkout, and is told",
-    "others: leftBehind.isDiscarded ? await othersIn(db, open, { base, committed }) : undefined,",
-    "others: undefined,",
+    "leftBehind.isDiscarded ? await othersIn(db, open, { base, committed }) : undefined;",
+    "undefined as OthersChanges | undefined;",
   ),
   aside(
     "what git discards is others'",
