@@ -72,7 +72,8 @@ export function refusalElsewhere(
   if (!areOthers(known, told)) return undefined;
   return (
     `MEMSYNC_TOKEN is ${ownerShown(told)} at ${url}, and what is here is ${ownerShown(known)} at ` +
-    `${known.service}: unset MEMSYNC_URL and MEMSYNC_TOKEN, or \`memsync login --url ${url}\` ` +
-    "adds it beside that one"
+    `${known.service}: set MEMSYNC_URL to that one again with a token of ` +
+    `${known.user ?? known.name}, or unset both and \`memsync login --url ${url}\` adds this one ` +
+    "beside it"
   );
 }

@@ -5,7 +5,9 @@ import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import { join } from "node:path";
 import { type Lab, scenario } from "../support/lab.ts";
 import type { Machine } from "../support/machine.ts";
+import { TERMINALS } from "../support/needs.ts";
 import { ServerFolder } from "../support/server-process.ts";
+import { TerminalSession } from "../support/terminal-session.ts";
 import { waitFor } from "../support/wait-for.ts";
 
 /** Another address of a service, which keeps whose calls came to it. */
@@ -216,4 +218,28 @@ scenario("a first login under another name says what stays at a service without 
     const moved = await login(token, "--remote", "work", "--move");
     expect(moved.stdout).toContain("nothing is in the embedded service");
   }),
+);
+
+scenario(
+  "at a terminal one question names both addresses, and only a yes goes on",
+  (lab) =>
+    withMoved(lab, async (given) => {
+      const { ann, former, url, token, login } = given;
+      ann.service = undefined;
+      await login(token, "--url", former.url, "--remote", "work");
+      for (const [answer, status, at] of [
+        ["n", 1, former.url],
+        ["y", 0, url],
+      ] as const) {
+        const args = ["login", "--url", url, "--remote", "work"];
+        await using terminal = new TerminalSession(lab, ann, args, { columns: 300 });
+        await terminal.untilShown(/The token/);
+        terminal.type(`${token}\n`);
+        await terminal.untilShown(/work is at \S+ \(ann's .* for \S+ \(ann's .* \[y\/N\]/);
+        terminal.type(`${answer}\n`);
+        expect(await terminal.ended()).toBe(status);
+        expect(await addresses(given)).toEqual([`work ${at}`]);
+      }
+    }),
+  { needs: TERMINALS },
 );
