@@ -316,7 +316,8 @@ export class FollowedFile {
       case "problem":
         return await this.#takeProblem(seen);
       case "moved":
-        return { status: this.#status, againMs: 0 };
+        // Nothing is taken yet, and a repository may move all the time.
+        return { status: beingWritten(path), againMs: "later" };
       case "not-now": {
         const isQuiet = seen.why.code === "not-now";
         const againMs = isQuiet ? quietLeft(seen.sighting, this.#options.world) : "later";

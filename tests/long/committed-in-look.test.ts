@@ -1,5 +1,6 @@
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
+import { QUIET_MS } from "../../daemon/git/read-tracked-text.ts";
 import type { Git } from "../../daemon/git/run-git.ts";
 import { createDrivenWorld } from "../support/driven-world.ts";
 import { clonesOfEach, FILE, LONG_MS, START } from "../support/followed-clones.ts";
@@ -43,8 +44,14 @@ test("what is committed while a look asks git is in the document, and so is what
     await clones.commit(c, own);
     c.put(`${own}later\n`);
   });
-  await c.settle();
+  for (let looks = 0; looks < 4 && !isCommitted; looks++) {
+    await c.look();
+    if (!isCommitted) await c.pass(QUIET_MS);
+  }
   expect(isCommitted).toBeTrue();
+  // Nothing of it is taken yet, and nobody says that it is.
+  expect([await c.doc(), c.status.state]).toEqual([START, "waiting"]);
+  await c.settle();
   await c.pass(LONG_MS);
   await c.settle();
   expect(await c.doc()).toBe(`${own}later\n`);
