@@ -30,7 +30,7 @@ import type { DaemonTables } from "../home/tables.ts";
 import { readSalvaged } from "../recovery/read-salvaged.ts";
 import { writeUnsent } from "../recovery/salvaged-memories.ts";
 import { copyHistory } from "./copy-history.ts";
-import { refuseOwners } from "./refuse-owners.ts";
+import { keepOwner, refuseOwners } from "./refuse-owners.ts";
 
 type Context = WriteContext<DaemonTables>;
 
@@ -83,6 +83,7 @@ export async function moveMemories(
   const conflicts = new Set<string>();
   let kept = 0;
   const isSent = await isOfService(context.db, to);
+  if (!isSent) await keepOwner(context.db, { from, to }, context.now);
   for (const key of [...source.document.memories.keys()]) {
     const deletion = held.find((item) => item.key === key && item.value === undefined);
     const standing = source.document.memories

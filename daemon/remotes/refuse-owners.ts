@@ -72,7 +72,7 @@ export async function refuseOwners(
   );
 }
 
-/** What comes to an account that is nobody's yet makes it that of its owner. */
+/** What comes to the embedded service, where that is nobody's yet, makes it that of its owner. */
 export async function keepOwner(db: Db, { from, to }: OwnersMove, now: number): Promise<void> {
   const owner = await findOwner(db, { account: from });
   if (!owner || (await findOwner(db, { account: to }))) return;

@@ -1,6 +1,7 @@
 import { AppError } from "../../shared/errors.ts";
 import type { AccountId, ProjectId } from "../../shared/ids.ts";
 import { projectDocument } from "../../shared/replica/document/address.ts";
+import { deletionOf } from "../../shared/replica/document/project-deletion.ts";
 import type { WriteContext } from "../../shared/replica/store/write-context.ts";
 import type { World } from "../../shared/world.ts";
 import { documentsOf } from "../budget/sync-units.ts";
@@ -268,7 +269,6 @@ export async function removeRemote(
   for (const project of bound) {
     await moveProject(context, project, { to, ofAnother: ofAnother || deleted.includes(project) });
   }
-  if (isGone) await keepOwner(db, { from: remote.account, to }, context.now);
   await deleteRemote(db, name);
   return memories;
 }
@@ -431,6 +431,8 @@ export async function moveProject(
       (await listRemotes(db)).find(({ account }) => account === to) ?? {};
     await refusePrivate(context, open, { project, remote });
     await settlePrivateOver(context, open);
+  } else if (!deletionOf(open.document)) {
+    await keepOwner(db, { from, to }, context.now);
   }
   await context.giveTo(open, to);
   await forgetPositions(db, open.id);

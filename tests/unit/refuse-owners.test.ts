@@ -111,3 +111,22 @@ test("what a removed remote had stays its owner's in the embedded service", asyn
   await expect(change({ op: "remove", name: "other", isGone: true })).rejects.toThrow("bob's");
   await change({ op: "remove", name: "other", isGone: true, ofAnother: true });
 });
+
+test("what comes into the embedded service first makes it its owner's", async () => {
+  const project = { op: "move", project: PROJECT } as const;
+  const memories = { op: "memories", layer: "user" } as const;
+  for (const [into, on, back] of [
+    [{ to: "embedded" }, { to: "other" }, { to: "one" }].map((to) => ({ ...project, ...to })),
+    [
+      { ...memories, from: "one", to: "embedded" },
+      { ...memories, from: "embedded", to: "other" },
+      { ...memories, from: "embedded", to: "one" },
+    ],
+  ] as const) {
+    const { change } = await twoOwners(ANN, { name: "acme", user: "bob" });
+    if (!into || !on || !back) throw new Error("each has three moves");
+    await change(into);
+    await expect(change(on)).rejects.toThrow("ann's");
+    await change(back);
+  }
+});
